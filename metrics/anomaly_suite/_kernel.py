@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -107,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -809,7 +811,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, in words that JSON holds: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1045,8 +1047,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -1639,7 +1647,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -2008,70 +2016,6 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-# ---- metric/prepared_units.py ----------------------------------------------------------------------------------------
-#
-# States whose results and resamples are made by two functions, until each metric has one.
-
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
-
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results
-    members: a function to the row of each entry of the state, (N,) in their order, and its stratum, (N,)
-    """
-
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
-class PreparedUnits(Prepared):
-    """A state whose results and resamples are made by two functions, of flat results."""
-
-    def __init__(self, state: State, summarise: Callable[[Any], dict[str, Any]], units: Callable[[Any], Units]) -> None:
-        self._state, self._summarise, self._make = state, summarise, units
-
-    @cached_property
-    def _units(self) -> Units:
-        return self._make(self._state)
-
-    @property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many images each row stands for."""
-        return np.concatenate(self._units.strata)
-
-    @property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(np.arange(len(self._units.strata)), [len(counts) for counts in self._units.strata])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return typed(self._summarise(self._state))
-        ends = np.cumsum([len(part) for part in self._units.strata])[:-1]
-        return typed(self._units.results(np.split(counts, ends)))
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        rows, strata = self._units.members()
-        first = np.cumsum([0, *(len(part) for part in self._units.strata)])
-        return np.where(strata < 0, -1, rows + first[strata])
-
-
-def typed(flat: dict[str, Any]) -> Results:
-    """Flat results as rates, counts and tables."""
-    results: Results = {}
-    for key, value in flat.items():
-        base, _, end = key.rpartition("_")
-        if isinstance(value, float) and end in ("error", "threshold") and isinstance(results.get(base), Rate):
-            results[base] = results[base]._replace(**{end: value})
-        else:
-            lower = key.startswith(("WI", "A-OSE"))
-            results[key] = Rate(value, not lower) if isinstance(value, float) else value
-    return results
 
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
@@ -2700,6 +2644,70 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
@@ -2836,6 +2844,471 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
     return Quantity(part, value, quantity.higher)
+
+
+# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
+#
+# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
+def auroc(counts: Counts) -> float:
+    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+
+    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    0.875
+    """
+    return float(AUROC.of([counts]))
+
+
+def _precision_sum(counts: Counts) -> int:
+    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+
+
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+            RATIO_UNIT - UNIT_BITS
+        )
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
+    True,
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
+
+
+def average_precision(counts: Counts) -> float:
+    """Average precision: the step sum under the precision-recall curve.
+
+    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
+    Precision, 2004; scikit-learn's average_precision_score is the same.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.8333
+    """
+    return float(AVERAGE_PRECISION.of([counts]))
+
+
+def _trapezoid_sum(counts: Counts) -> int:
+    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
+    xp = array_namespace(counts.tp)
+    tp = counts.tp - counts.sizes
+    accepted = tp + counts.above
+    none = accepted == 0
+    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
+    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
+    return _precision_sum(counts) + before
+
+
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
+    True,
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
+
+
+def aupr(counts: Counts) -> float:
+    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
+
+    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
+
+    It interpolates linearly where precision is not linear, and so differs from average precision.
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.7917
+    """
+    return float(AUPR.of([counts]))
+
+
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
+
+
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
+    return float(f1), threshold
+
+
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
+
+
+def f1_max(counts: Counts) -> tuple[float, float]:
+    """Highest F1 over all thresholds, and the highest threshold that attains it.
+
+    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Source: Zou et al., SPot-the-Difference, ECCV 2022.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    (0.8, 0.4)
+    """
+    best, threshold = F1_MAX.of([counts])
+    return best, threshold
+
+
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
+def _gain(counts: Counts) -> int:
+    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
+
+
+# a gain of 0 is that of rejecting nothing
+DETECTION_ACCURACY = Quantity(
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    True,
+    at_best(_gain),
+)
+
+
+def detection_accuracy(counts: Counts) -> float:
+    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+
+    max_t (TP(t) + N − FP(t)) / (P + N)
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    0.75
+    """
+    return float(DETECTION_ACCURACY.of([counts]))
+
+
+CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+#
+# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return ratio_of(numerator, total)
+
+
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
+# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value, point.higher, point.bounds)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+
+
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
+    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
 
 
 # ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
@@ -3420,13 +3893,22 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     }
 
 
-def regions_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of a state, by the name of the area under their mean overlap; what is kept of defects is one, too."""
-    regions = {"aupro": Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))}
-    if "defect_pixels" in state:
-        sizes, numbers = to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"])
-        regions["auspro"] = Regions(state["defect_pixels"], sizes, numbers)
-    return regions
+def regions_of(state: Mapping[str, Any]) -> Regions:
+    """The regions of the masks of a state."""
+    return Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+
+
+def defects_of(state: Mapping[str, Any]) -> Regions | None:
+    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    if "defect_pixels" not in state:
+        return None
+    return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
+
+
+def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    regions, defects = regions_of(state), defects_of(state)
+    return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
 
 def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
@@ -3516,7 +3998,7 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    num_pixels = regions_of(state)["aupro"].num_pixels
+    num_pixels = regions_of(state).num_pixels
     normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
     if not len(normal) or not len(judged):
         raise ValueError(
@@ -3614,33 +4096,293 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
     return shares
 
 
+# ---- anomaly/components.py -------------------------------------------------------------------------------------------
+#
+# Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+#
+# Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+# however large its map is, and all decisions are comparisons of integers.
+
+_TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
+
+
+class Components(NamedTuple):
+    """Objects and predicted components, of one image or of several.
+
+    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
+    """
+
+    found: np.ndarray
+    expected: np.ndarray
+    inside: np.ndarray
+    sizes: np.ndarray
+
+
+def components_of(
+    predicted: np.ndarray,
+    objects: np.ndarray,
+    void: np.ndarray | None = None,
+    *,
+    min_predicted: int = 0,
+    min_object: int = 0,
+) -> Components:
+    """Match the predicted components of an image with its objects.
+
+    sIoU(K) = |K ∩ P| / |(K ∪ P) ∖ A|,  PPV(C) = |C ∩ objects| / |C|
+
+    P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
+
+    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
+    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
+    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Returns `Components`, objects and components in ascending order of their numbers.
+    Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
+
+    >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
+    >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
+    >>> [column.tolist() for column in components_of(predicted, objects)]
+    [[3], [5], [3, 0], [4, 2]]
+    """
+    if void is not None:
+        predicted, objects = predicted & ~void, np.where(void, 0, objects)
+    component, object_ = (x.ravel() for x in (connected_components(predicted), objects))
+    at = np.flatnonzero(component | object_)
+    component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
+    component[_smaller(component, min_predicted)] = 0
+    left = ~_smaller(object_, min_object)
+    component, object_ = component[left], object_[left]
+
+    inside, sizes = _pixels_of(component, object_ > 0)
+    found, areas = _pixels_of(object_, component > 0)
+    both = (component > 0) & (object_ > 0)
+    touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
+    # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
+    around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
+    kept, judged = areas > 0, sizes > 0
+    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+
+
+def _smaller(number: np.ndarray, least: int) -> np.ndarray:
+    """Which pixels belong to a component, 1 or more, of fewer than `least` pixels."""
+    small = np.bincount(number, minlength=1) < least
+    small[0] = False
+    return small[number]
+
+
+def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    pixels = np.bincount(number, minlength=1)
+    counts = np.bincount(number[chosen], minlength=len(pixels))
+    pixels[0] = counts[0] = 0
+    return counts, pixels
+
+
+class ComponentRates(NamedTuple):
+    """What components come to.
+
+    siou, ppv: the means over all objects and over all predicted components; None without any
+    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
+    """
+
+    siou: float | None
+    ppv: float | None
+    segment_f1: float
+
+
+def component_rates(
+    components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
+) -> ComponentRates:
+    """Mean sIoU, mean PPV and mean F1 of components.
+
+    F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
+
+    Parameters: components, of all images; object_counts (K,) and predicted_counts (M,), how often each of them occurs,
+    by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
+
+    >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
+    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    """
+    found, expected, inside, sizes = components
+    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
+    total = int(of_objects.sum())
+    f1 = Fraction()
+    for twentieths in _TWENTIETHS:
+        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
+        f1 += Fraction(2 * tp, max(1, tp + total + fp))
+    return ComponentRates(
+        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+    )
+
+
+def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) -> float | None:
+    """The mean of ratios, each rounded once; None of nothing."""
+    total = int(counts.sum())
+    return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
+
+
+# ---- anomaly/component_state.py --------------------------------------------------------------------------------------
+#
+# Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
+_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
+NUMBERS = ("num_objects", "num_components")  # (N,)
+COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
+
+
+class ComponentColumns(TypedDict):
+    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+
+    object_found, object_expected: (K,) image by image
+    component_inside, component_sizes: (M,) image by image
+    num_objects, num_components: (N,) of each image, how many of these are its own
+    component_threshold, min_predicted, min_object: what they were found by
+    """
+
+    object_found: NotRequired[np.ndarray]
+    object_expected: NotRequired[np.ndarray]
+    num_objects: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]
+    component_sizes: NotRequired[np.ndarray]
+    num_components: NotRequired[np.ndarray]
+    component_threshold: NotRequired[np.ndarray]
+    min_predicted: NotRequired[np.ndarray]
+    min_object: NotRequired[np.ndarray]
+
+
+class ComponentRule(NamedTuple):
+    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+
+    threshold: float
+    min_predicted: int
+    min_object: int
+
+
+def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
+    """Check the options of components; None where these are not asked for."""
+    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
+    if not as_bool(components, "components"):
+        return None
+    if pixel_threshold is None:
+        raise ValueError(
+            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
+            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+        )
+    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+
+
+def component_columns(
+    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
+) -> ComponentColumns:
+    """The components of maps.
+
+    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
+    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    """
+    found: list[Components] = []
+    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+        scores, objects = to_numpy(score_map), to_numpy(mask)
+        if min(scores.shape) == 1 < math.prod(scores.shape):
+            raise ValueError(
+                f"predictions[{i}]: expected a map with rows and columns, since components are grown from neighbouring "
+                f"pixels, got shape {scores.shape}; leave components out to go without"
+            )
+        numbers = connected_components(objects) if objects.dtype == bool else objects
+        void = None if voids is None else to_numpy(voids[i])
+        # as an array of float64, the threshold is not rounded to the scores' type
+        predicted = scores > np.float64(rule.threshold)
+        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        np.zeros(0, np.int64)
+    ] * 4
+    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
+    return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+
+
+def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
+    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    if rule is None:
+        return {}
+    columns = {
+        "object_found": integer_column(state, "object_found", 0, MAX_EXACT),
+        "object_expected": integer_column(state, "object_expected", 1, MAX_EXACT),
+        "num_objects": integer_column(state, "num_objects", 0, MAX_EXACT),
+        "component_inside": integer_column(state, "component_inside", 0, MAX_EXACT),
+        "component_sizes": integer_column(state, "component_sizes", 1, MAX_EXACT),
+        "num_components": integer_column(state, "num_components", 0, MAX_EXACT),
+    }
+    for part, whole, number in (_TABLES[:3], _TABLES[3:]):
+        check_sum(columns[number], number, len(columns[whole]), whole)
+        if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
+            raise ValueError(f"state: expected {part} of at most {whole} each")
+    for name, value in zip(_FOUND_BY, rule):
+        stored = np.asarray(state[name])
+        if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
+            raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
+        columns[name] = np.asarray(value)
+    return columns
+
+
+class ComponentJudge:
+    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        names = (*_TABLES[:2], *_TABLES[3:5])
+        self.components = Components(*(to_numpy(state[name]) for name in names))
+        self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times; NaN in place of None."""
+        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
+        rates = component_rates(self.components, *counts)._asdict()
+        none = None if images is None else Rate(math.nan, higher=True)
+        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
+
+
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
+# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
 
-def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
-    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
-    given = {"image": image_threshold, "pixel": pixel_threshold}
-    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
-
-
-def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
-    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
+def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
 
     F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
 
     Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
     Source: van Rijsbergen, Information Retrieval, 1979.
 
-    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
     {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
     """
-    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
-    return rates_of_decision(tp, fp, positives.total, prefix)
+    if threshold is None:
+        return {}
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
 
 
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
     """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
     called = tp + fp
     counts = {
@@ -3648,53 +4390,107 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict
         "precision": (tp, called),
         "recall": (tp, num_positives),
     }
-    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
 
 
-def bounded_decision_rates(
-    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
-) -> dict[str, tuple[float, ...]]:
-    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
-
-    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
-    with FP.
-    """
-    at = cut_threshold(threshold, bits)
-    unsure = bool(was_cut(np.asarray([at]), bits)[0])
-    sides = (positives, negatives)
-    most = [_reaching(side, at) for side in sides]
-    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
-    decisions = (most, (least[0], most[1]), (most[0], least[1]))
-    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
-    return {name: tuple(each[name] for each in rates) for name in rates[0]}
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
-def cut_threshold(threshold: float, bits: int) -> float:
-    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
-    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-def _reaching(side: Side, threshold: float) -> int:
-    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
-        return side.total - side.below_score(threshold)
-
-
-# ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
+# ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
 #
-# The levels of anomaly_suite: images, and their pixels.
+# What a level is judged by, as rates: areas under its curves, the best F1, and operating points.
 
-LEVELS = ("image", "pixel")
+Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
 
 
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
+class MapOptions(Protocol):
+    """The options of anomaly_suite that its results depend on, checked."""
+
+    thresholds: bool
+    num_thresholds: int | None
+    image_threshold: float | None
+    pixel_threshold: float | None
+
+    @property
+    def limits(self) -> list[float]:
+        """Limits of the false-positive rate, for AUPRO."""
+
+    @property
+    def operating_points(self) -> Points:
+        """The operating points."""
+
+
+class Judge(Protocol):
+    """What gives a part of the results: those of images, of pixels, of components."""
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
+
+
+def check_points(points: Any) -> Points:
+    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
+    points = plain_value(points)
+    if not isinstance(points, Iterable):
+        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
+    parsed: Points = {}
+    for name in [points] if isinstance(points, str) else points:
+        point = parse_point(name) if isinstance(name, str) else None
+        if point is None:
+            raise ValueError(
+                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
+                f"{', '.join(RATES)}; got {name!r}"
+            )
+        parsed[name] = point
+    return parsed
+
+
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+
+
+def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points of its two sides."""
+    totals = [side.total for side in sides]
+    points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
+    return {**curve, **points}
+
+
+def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
+    """The quantities; of scores that were cut to so many bits, those with bounds, of (value, end, end)."""
+    return wanted if bits is None else bounded(wanted, bits)
+
+
+def level_rates(
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: MapOptions,
+) -> Results:
+    """Values of `with_points` as rates, whose names have a prefix.
+
+    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
+    none. Of scores that were cut, all have errors, and none has a threshold.
+    """
+    bits = sides[0].bits
+    rates: Results = {}
+    for name, quantity in wanted.items():
+        ends = (values[name],) if bits is None else values[name]
+        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
+        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
+        if (
+            bits is None
+            and isinstance(ends[0], Reached)
+            and (options.thresholds or name not in options.operating_points)
+        ):
+            threshold = exceeded_threshold(ends[0], sides)
+            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
+        rates[f"{prefix}{name}"] = rate
+    return rates
 
 
 # ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
@@ -3784,6 +4580,88 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
+# ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
+#
+# Samples of several images, such as views of a product: anomalous if any image is, as anomalous as the highest.
+
+_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
+_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
+
+
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,).
+
+    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
+    """
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
+
+
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The ids of a state from elsewhere, if it has some."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
+
+
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample whose images lie in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(f"group {name!r}" if name != ALL else "no group" for name in (other, group))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
+
+
+class SampleRates:
+    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
+
+    Raises ValueError unless there are anomalous and normal samples.
+    """
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
+        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
+        np.maximum.at(self.scores, sample, scores)
+        np.logical_or.at(self.labels, sample, labels)
+        if self.labels.all() or not self.labels.any():
+            anomalous = int(self.labels.sum())
+            raise MissingClassError(
+                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
+                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
+            )
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image, and with it its sample, occurs `images` times."""
+        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
+        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
+        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
+        values = quantities(runs(*sides), _QUANTITIES)
+        return {name: Rate(value, higher=True) for name, value in values.items()}
+
+
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
 # What references say of the pixels of images, whichever of their forms they come in.
@@ -3864,7 +4742,7 @@ if TYPE_CHECKING:
 SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
 
 
-class AnomalyState(RegionPixels, DefectPixels):
+class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
@@ -3873,6 +4751,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     regions: "labels" where masks held the numbers of regions; absent where these are connected components
+    samples: (N,) the id of the sample that each image shows; absent where there are none
     """
 
     image_scores: Array
@@ -3881,6 +4760,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -3890,12 +4770,17 @@ def as_anomaly_state(
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
-    check_arrays(state, [*names, *defect_columns(state), *optional], optional)
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
+    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -3909,10 +4794,12 @@ def as_anomaly_state(
         **checked_ignore_value(state, ignore_value),
         **checked_regions(state, regions),
         **checked_defects(state),
+        **checked_components(state, rule),
+        **checked_ids(state),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects")
+    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *NUMBERS)
     for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
@@ -3928,11 +4815,16 @@ def reduce_maps(
     references: Any,
     image_scores: Any = None,
     image_labels: Any = None,
+    samples: Any = None,
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -3944,7 +4836,9 @@ def reduce_maps(
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
     normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
+    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
+    (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -3952,6 +4846,7 @@ def reduce_maps(
     """
     value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
     maps = as_images(predictions, "predictions")
     truth = as_truth(references, maps, value, kind)
     maps, masks = checked_maps(maps, truth.masks, kind)
@@ -3960,7 +4855,11 @@ def reduce_maps(
     pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
+    if rule is not None:
+        pixels |= component_columns(maps, masks, truth.voids, rule)
     state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if samples is not None:
+        state["samples"] = as_sample_ids(samples, maps)
     if bits is not None:
         state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
         state["significant_bits"] = np.asarray(bits)
@@ -3984,6 +4883,72 @@ def _image_columns(
     return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
 
 
+# ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
+#
+# The levels of anomaly_suite: images, and their pixels; of each an anomalous and a normal side.
+
+LEVELS = ("image", "pixel")
+
+
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
+
+
+def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
+    """The anomalous and the normal side of a level, sorted; parameters and errors as of `level_counts`."""
+    positives, negatives, counts = level_scores(state, level)
+    return as_side(positives), as_side(negatives, counts)
+
+
+def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of both sides of a level, and how many samples each of the normal ones stands for; None: one each."""
+    counts = None
+    if as_choice(level, "levels", LEVELS) == "pixel":
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
+    else:
+        positives, negatives = split(state["image_scores"], state["image_labels"])
+    if not positives.shape[0] or not negatives.shape[0]:
+        raise MissingClassError(
+            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
+            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
+        )
+    return positives, negatives, counts
+
+
+# ---- anomaly/image_rates.py ------------------------------------------------------------------------------------------
+#
+# Rates of images, from their scores and labels.
+
+class ImageRates:
+    """Rates of images: those of their curves, and decisions at a threshold.
+
+    Raises ValueError unless there are anomalous and normal images.
+    """
+
+    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+        self.options, self.state = options, state
+        self.sides = sort_sides(*level_sides(state, "image"))
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        sides = self.sides if images is None else self._drawn(images)
+        wanted = with_points(IMAGE_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "image_", self.options)
+        return rates | decision_rates(*sides, self.options.image_threshold, "image_")
+
+    def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
+        scores, labels = to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"])
+        kinds = ((images > 0) & labels, (images > 0) & ~labels)
+        return sort_sides(*(as_side(scores[kind], images[kind]) for kind in kinds))
+
+
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
 #
 # A table of images: how each was judged, and how well its anomaly was found.
@@ -3997,10 +4962,10 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """The images in their order, each with its score and label, and what thresholds make of it.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score at least the threshold; where both are
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
     none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score ≥ threshold,
+    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
     or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
@@ -4012,7 +4977,7 @@ def per_image_table(
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
-        table["decision"] = (scores >= np.float64(image_threshold)).astype(int).tolist()
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
     if pixel_threshold is not None:
         table["iou"] = _ious(state, pixel_threshold)
     if pimo is not None:
@@ -4025,291 +4990,108 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
         raise ValueError(
             "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
-    num_pixels = regions_of(state)["aupro"].num_pixels
-    tp = reaching(state["anomalous"], num_pixels, threshold)
-    fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
 
 
-def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores are at least the threshold, (N,); numbers, how many scores each image has.
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
-    >>> reaching(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 2]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64
     at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
-    places = to_numpy(xp.nonzero(scores >= at)[0])
+    places = to_numpy(xp.nonzero(scores > at)[0])
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
 
 
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+# ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and sums of them that are exact.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
-
-    It is a sum for each piece of the bits, as long as int64 holds.
-    """
-    xp = array_namespace(sizes)
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
-
-
-# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
+# AUPIMO of a state, and of drawn images: each occurs a number of times, and so do the normal pixels it is judged by.
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
+# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
 
-_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+_FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
+class PimoRates:
+    """The mean AUPIMO between bounds; of_images (N,), that of each image, None for those without.
 
-
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
+    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
-    return float(AUROC.of([counts]))
+
+    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+        self.state, self.bounds = state, bounds
+        self.of_images = aupimo_of_images(state, bounds)
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        value = mean_aupimo(self.of_images) if images is None else self._drawn.mean(images)
+        return {"aupimo": Rate(value, higher=True)}
+
+    @cached_property
+    def _drawn(self) -> _DrawnPixels:
+        return _DrawnPixels(self.state, self.bounds)
 
 
-def _precision_sum(counts: Counts) -> int:
-    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+class _DrawnPixels:
+    """Normal pixels in descending order, and steps: between which two of these the anomalous pixels lie."""
+
+    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+        self.bounds = bounds
+        pixels = pimo_pixels(state, bounds)
+        ascending, owners = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
+        self.scores, self.image = ascending[::-1], owners[::-1]
+        anomalous = to_numpy(pixels.anomalous)
+        ordered, at = sorted_with(anomalous, indices(anomalous))
+        sides = sort_sides(Side(ordered), Side(ascending))
+        above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
+        # anomalous pixels of one step are found alike: how many each image has of them
+        length, number = len(self.scores) + 1, len(state["num_normal"])
+        steps, step = np.unique(above * length + reached, return_inverse=True)
+        self.above, self.reached = np.divmod(steps, length)
+        owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+        pairs, self.counts = np.unique(step * number + owner, return_counts=True)
+        self.steps, self.owners = np.divmod(pairs, number)
+        self.weights, self.sizes, self.num_pixels = np.zeros((3, number), np.int64)
+        self.weights[pixels.normal_images], self.sizes[pixels.normal_images] = pixels.weights, pixels.sizes
+        self.num_pixels[pixels.judged_images] = pixels.num_pixels
+
+    def mean(self, images: np.ndarray) -> float:
+        """The mean AUPIMO over the drawn images that have anomalous pixels.
+
+        F(step) = Σ_i weight_i·images_i·|{normal pixels of i above the step}| / Σ_i weight_i·images_i·size_i
+        AUPIMO_i = Σ_steps |{pixels of i at the step}| · share(F) / num_pixels_i
+        """
+        drawn = self.weights * images
+        total = int(drawn @ self.sizes)
+        running = _running(self.scores, self.image, drawn, self.bounds[1] * total)
+        seen = int(np.searchsorted(self.above, len(running) - 1))  # steps; the others lie beyond the upper bound
+        first, last = running[self.above[:seen]] / total, running[self.reached[:seen]] / total
+        shares = shares_of_pixels(first, last, self.bounds)
+        end = int(np.searchsorted(self.steps, seen))
+        found = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
+        there = (self.num_pixels > 0) & (images > 0)
+        values = found[there] / self.num_pixels[there] * images[there]
+        return math.fsum(values.tolist()) / int(images[there].sum())
 
 
-def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
-    sure, others = (
-        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
-        for rows in (~unsure, unsure)
-    )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
-    if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
-            RATIO_UNIT - UNIT_BITS
-        )
-    return found
-
-
-AVERAGE_PRECISION = Quantity(
-    _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
-    True,
-    Bounds(
-        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
-        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
-    ),
-)
-
-
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-    xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
-
-
-AUPR = Quantity(
-    _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
-    True,
-    Bounds(
-        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
-        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
-    ),
-)
-
-
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
-def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
-    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
-    f1, xp = ratio_of(twice, total), array_namespace(twice)
-    near = xp.nonzero(f1 == xp.max(f1))[0]
-    if int(total[-1]) < _DISTINCT:
-        near = near[:1]
-    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
-    best = max(exact)
-    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
-
-
-def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
-
-
-F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
-
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
-    """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    True,
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
+def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: float) -> np.ndarray:
+    """Running sums of the weights of the highest scores, from 0 on, until they reach `reach` where a score ends."""
+    size = min(_FIRST, len(scores))
+    while True:
+        running: Any = np.concatenate([[0], np.cumsum(drawn[image[:size]])])
+        ends = np.append(scores[1:size] != scores[: size - 1], size == len(scores))
+        enough = np.flatnonzero(ends & (running[1:] >= reach))
+        if len(enough) or size == len(scores):
+            return running[: int(enough[0]) + 2] if len(enough) else running
+        size = min(4 * size, len(scores))
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -4368,233 +5150,87 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
 
 
-# ---- anomaly/canonical.py --------------------------------------------------------------------------------------------
+# ---- anomaly/pixel_bins.py -------------------------------------------------------------------------------------------
 #
-# Images of a state by what they are, so that their order does not depend on how they came.
-
-def kinds_of_images(state: AnomalyState) -> np.ndarray:
-    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    return 4 * anomalous + 2 * normal + regions
-
-
-def canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels and regions are."""
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions."""
-    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
-    regions = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in regions_of(state).values()
-    ]
-    for i in range(len(normal) - 1):
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in regions for column in pair)):
-            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
-        yield digest.digest()
-
-
-# ---- anomaly/pimo_resampling.py --------------------------------------------------------------------------------------
+# Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 #
-# AUPIMO of resampled images: each occurs another number of times, and so do the normal pixels that it is judged by.
-#
-# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
-# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
-
-_FIRST = 1 << 12  # normal pixels that are looked at first
-
-
-def pimo_rates(state: AnomalyState, bounds: tuple[float, float]) -> Callable[[np.ndarray], dict[str, float]]:
-    """A function from how often each image occurs to the mean AUPIMO.
-
-    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
-    """
-    pixels = pimo_pixels(state, bounds)
-    ascending, owners_of_normal = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
-    scores, image = ascending[::-1], owners_of_normal[::-1]
-    anomalous = to_numpy(pixels.anomalous)
-    ordered, at = sorted_with(anomalous, indices(anomalous))
-    sides = sort_sides(Side(ordered), Side(ascending))
-    above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
-    # pixels between the same two of the normal ones are found alike: how many each image has of them
-    steps, step = np.unique(above * (len(scores) + 1) + reached, return_inverse=True)
-    owner = np.repeat(pixels.judged_images, pixels.num_pixels)
-    numbers = len(state["num_normal"])
-    pairs, counts = np.unique(step * numbers + owner, return_counts=True)
-    steps_of_pairs, owners = np.divmod(pairs, numbers)
-    above, reached = np.divmod(steps, len(scores) + 1)
-    weights, sizes = np.zeros(numbers, np.int64), np.zeros(numbers, np.int64)
-    weights[pixels.normal_images], sizes[pixels.normal_images] = pixels.weights, pixels.sizes
-    of_images = np.zeros(numbers, np.int64)
-    of_images[pixels.judged_images] = pixels.num_pixels
-
-    def rates(occurring: np.ndarray) -> dict[str, float]:
-        drawn = weights * occurring
-        total = int(drawn @ sizes)
-        running = _running(scores, image, drawn, bounds[1] * total)
-        seen = int(np.searchsorted(above, len(running) - 1))  # of the steps; the others are beyond the upper bound
-        shares = shares_of_pixels(running[above[:seen]] / total, running[reached[:seen]] / total, bounds)
-        end = int(np.searchsorted(steps_of_pairs, seen))
-        found = np.bincount(owners[:end], counts[:end] * shares[steps_of_pairs[:end]], numbers)
-        there = (of_images > 0) & (occurring > 0)
-        values = found[there] / of_images[there] * occurring[there]
-        return {"aupimo": math.fsum(values.tolist()) / int(occurring[there].sum())}
-
-    return rates
-
-
-def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: float) -> np.ndarray:
-    """Sums of weights of so many of the highest scores, from 0 on, until they reach so much where a score ends."""
-    size = min(_FIRST, len(scores))
-    while True:
-        running: Any = np.concatenate([[0], np.cumsum(drawn[image[:size]])])
-        ends = np.append(scores[1:size] != scores[: size - 1], size == len(scores))
-        enough = np.flatnonzero(ends & (running[1:] >= reach))
-        if len(enough) or size == len(scores):
-            return running[: int(enough[0]) + 2] if len(enough) else running
-        size = min(4 * size, len(scores))
-
-
-# ---- anomaly/resampling.py -------------------------------------------------------------------------------------------
-#
-# What is resampled for intervals of anomaly_suite: images, each with all its pixels.
-#
-# Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow. Each image is
-# a histogram of its normal pixels and one of its anomalous pixels over common bins of the scores; those of a resample are
-# sums of them.
+# Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow: images are
+# drawn, each with all its pixels. The histograms of a resample are sums of theirs. Of the bins' scores, all is as for
+# pixels; a region is the share of its pixels in each bin.
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 
-Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occurs
 
+class PixelBins:
+    """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
 
-def anomaly_units(
-    state: AnomalyState,
-    *,
-    integration_limits: Any,
-    levels: Any,
-    num_thresholds: Any,
-    image_threshold: Any = None,
-    pixel_threshold: Any = None,
-    pimo_bounds: Any = None,
-    per_image: Any = None,
-) -> Units:
-    """The images, for resampling: equal ones in any order, the others by their content.
-
-    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the
-    curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
-    they have normal and anomalous pixels, so that no resample lacks either.
-    Raises ValueError for states in which pixels of several images have been counted together.
+    Parameters: options; state, whose pixels lie image by image; sides, its anomalous and its normal pixels, sorted.
     """
-    if "normal_counts" in state:
-        raise ValueError(
-            "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
-        )
-    order, kinds = canonical_order(state), kinds_of_images(state)
-    strata = [order[kinds[order] == kind] for kind in range(8)]
-    limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
-    thresholds = as_thresholds(image_threshold, pixel_threshold)
-    makers = {"image": partial(_image_rates, state, thresholds["image"]), "pixel": partial(_pixel_rates, state, limits)}
-    chosen = check_levels(levels)
-    parts = [makers[level]() for level in chosen]
-    if "pixel" in chosen and thresholds["pixel"] is not None:
-        parts.append(_pixel_decisions(state, thresholds["pixel"]))
-    bounds = check_pimo_bounds(pimo_bounds)
-    if "pixel" in chosen and bounds is not None:
-        parts.append(pimo_rates(state, bounds))
 
-    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
-        occurring = np.zeros(len(kinds), np.int64)
-        for images, numbers in zip(strata, counts):
-            occurring[images] = numbers
-        return {key: value for rates in parts for key, value in rates(occurring).items()}
+    def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
+        self.options, self.state = options, state
+        edges = np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
+        self._bins = Rows(edges, np.ones(len(edges), np.int64))
+        self._normal = self._histograms(to_numpy(state["normal"]), to_numpy(state["num_normal"]))
+        regions = regions_of(state)
+        self._anomalous = self._histograms(to_numpy(regions.scores), regions.num_pixels)
+        overlaps = {} if options.num_thresholds is not None else overlaps_of(state)  # sampled areas have no interval
+        self._overlaps = {name: (self._shares(each), each.numbers) for name, each in overlaps.items()}
 
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        place = np.empty(len(kinds), np.int64)
-        for images in strata:
-            place[images] = np.arange(len(images))
-        return place, kinds
+    def rates(self, images: np.ndarray) -> Results:
+        """Results where each image occurs `images` times."""
+        # products of integers are exact, and those of float64 would start threads for each
+        positives, negatives = self._anomalous @ images, self._normal @ images
+        sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
+        wanted = with_points(PIXEL_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "pixel_", self.options)
+        rates |= self._decisions(images)
+        fp = np.cumsum(negatives[::-1])[::-1]
+        for name, (shares, numbers) in self._overlaps.items():
+            overlap = shares @ images / (_OF_A_REGION * int(numbers @ images))
+            areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
+            rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
+        return rates
 
-    return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
-
-
-def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
-    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-
-    def rates(occurring: np.ndarray) -> dict[str, float]:
-        kinds = ((occurring > 0) & labels, (occurring > 0) & ~labels)
-        sides = sort_sides(*(as_side(scores[kind], occurring[kind]) for kind in kinds))
-        found = curve_rates(quantities(runs(*sides), CURVE), "image_")
-        return found if threshold is None else {**found, **decision_rates(*sides, threshold, "image_")}
-
-    return rates
-
-
-def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
-    anomalous, normal = map(to_numpy, (state["anomalous"], state["normal"]))
-    rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
-    edges = np.unique(np.concatenate([each.scores for each in rows]))
-    bins = Rows(edges, np.ones(len(edges), np.int64))
-
-    def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    def _histograms(self, scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """(bins, images), how many pixels there are of each, or sums of integer weights."""
-        table = np.empty((len(edges), len(numbers)), np.int64)
+        length = len(self._bins.scores)
+        table = np.empty((length, len(numbers)), np.int64)
         start = 0
         for i, stop in enumerate(np.cumsum(numbers).tolist()):
             here = None if weights is None else weights[start:stop]
-            table[:, i] = np.bincount(bins.places(scores[start:stop]), here, len(edges))
+            table[:, i] = np.bincount(self._bins.places(scores[start:stop]), here, length)
             start = stop
         return table
 
-    def overlaps(regions: Regions) -> np.ndarray:
+    def _shares(self, regions: Regions) -> np.ndarray:
         """The same of the pixels of regions, each as its share of its region."""
         weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
-        return histograms(to_numpy(regions.scores), regions.num_pixels, weights)
+        return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
-    of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(anomalous, regions_of(state)["aupro"].num_pixels)
-    regions = {name: (overlaps(each), each.numbers) for name, each in regions_of(state).items()}
-
-    def rates(occurring: np.ndarray) -> dict[str, float]:
-        # products of integers are exact, and those of float64 would start threads for each
-        positives, negatives = of_anomalous @ occurring, of_normal @ occurring
-        sides = (bins.side(numbers) for numbers in (positives, negatives))
-        found = curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "pixel_")
-        fp = np.cumsum(negatives[::-1])[::-1]
-        for name, (shares, numbers) in regions.items():
-            overlap = shares @ occurring / (_OF_A_REGION * int(numbers @ occurring))
-            found |= by_limit(name, limits, (_area(overlap, fp - negatives, fp, limit) for limit in limits))
-        return found
-
-    return rates
-
-
-def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
-    """Rates at a threshold, from how many pixels of each image reach it."""
-    bits = state.get("significant_bits")
-    at = threshold if bits is None else cut_threshold(threshold, int(bits))
-    num_pixels = regions_of(state)["aupro"].num_pixels
-    normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
-    numbers = (reaching(state["anomalous"], num_pixels, at), normal, num_pixels)
-
-    def rates(occurring: np.ndarray) -> dict[str, float]:
-        tp, fp, num_positives = (int(each @ occurring) for each in numbers)
+    def _decisions(self, images: np.ndarray) -> Results:
+        if self.options.pixel_threshold is None:
+            return {}
+        tp, fp, num_positives = (int(each @ images) for each in self._called)
         return rates_of_decision(tp, fp, num_positives, "pixel_")
 
-    return rates
+    @cached_property
+    def _called(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each image, the anomalous and the normal pixels above the threshold, and all anomalous ones."""
+        bits, state = self.state.get("significant_bits"), self.state
+        at = cut_threshold(self.options.pixel_threshold or 0.0, None if bits is None else int(bits))
+        num_pixels = regions_of(state).num_pixels
+        normal = exceeding(state["normal"], to_numpy(state["num_normal"]), at)
+        return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
-    """AUPRO from the mean share of regions' pixels in each bin, and the normal pixels above, and at or above, it."""
+    """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
+
+    A bin whose ramp from `above` to `fp` ends below the limit has the area limit − (above + fp)/2 under its share, and
+    one that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    """
     reach = limit * fp[0]
     whole = reach - (above + fp) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -4602,88 +5238,197 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     return math.fsum((overlap * np.where(fp <= reach, whole, cut) / reach).tolist())
 
 
-# ---- anomaly/results.py ----------------------------------------------------------------------------------------------
+# ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
-# Results of a level: of curves, of overlaps up to limits of the false-positive rate, and at a threshold.
+# Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
 
-def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...]]) -> dict[str, float]:
-    """Results in [0, 1], each with its error; results without ends are dropped."""
-    found: dict[str, float] = {}
-    for name, value in results.items():
-        if name in ends:
-            found |= {name: value, f"{name}_error": error_of(value, ends[name])}
-    return found
+class PixelRates:
+    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
 
+    Raises ValueError unless there are anomalous and normal pixels.
+    """
 
-def image_results(anomalous: Array, normal: Array, threshold: float | None) -> dict[str, float]:
-    """Those of images, from the scores of the anomalous and of the normal ones."""
-    both = sort_sides(anomalous, normal)
-    results = curve_metrics(quantities(runs(*both), CURVE), "image_")
-    return results if threshold is None else {**results, **decision_rates(*both, threshold, "image_")}
+    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+        self.options, self.state = options, state
+        _, normal, counts = level_scores(state, "pixel")
+        bits = state.get("significant_bits")
+        self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
 
+    @cached_property
+    def anomalous(self) -> RankedRegions:
+        """The anomalous pixels, region by region."""
+        return RankedRegions(regions_of(self.state), self.normal)
 
-def _against(scores: Array, negatives: Side) -> tuple[tuple[Side, Side], Quantity]:
-    """Pixels and the normal ones, sorted, and the quantity of how these count at each of the pixels."""
-    ordered, order = sorted_with(scores, indices(scores))
-    return sort_sides(Side(ordered), negatives), counts_of_pixels(order)
+    @cached_property
+    def bins(self) -> PixelBins:
+        """The pixels of each image, in bins."""
+        return PixelBins(self.options, self.state, self.anomalous.sides)
 
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        return self._exact() if images is None else self.bins.rates(images)
 
-def pixel_results(
-    state: AnomalyState,
-    negatives: Side,
-    limits: Sequence[float],
-    num_thresholds: int | None,
-    threshold: float | None,
-) -> dict[str, float]:
-    """Those of pixels, against the normal ones. Parameters as of `anomaly_metrics`, checked."""
-    results: dict[str, float] = {}
-    for name, (scores, sizes, _) in regions_of(state).items():
-        both, pixels = _against(scores, negatives)
-        curve = CURVE if name == "aupro" else {}
-        values = quantities(runs(*both), {**curve, "pixels": pixels})
-        if num_thresholds is None:
-            areas = areas_up_to(values.pop("pixels"), sizes, negatives.total, limits)
-        else:
-            areas = sampled_aupro(scores, sizes, negatives.repeated(), limits, num_thresholds)
-        if curve:
-            results |= curve_metrics(values, "pixel_")
-            if threshold is not None:
-                results |= decision_rates(*both, threshold, "pixel_")
-        results |= by_limit(name, limits, areas)
-    return results
+    def _exact(self) -> Results:
+        options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
+        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
+        values, areas = self.anomalous.values_and_areas(wanted, options)
+        rates = level_rates(values, wanted, sides, "pixel_", options)
+        rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
+        rates |= by_limit("aupro", options.limits, areas)
+        defects = defects_of(self.state)
+        if defects is not None:
+            rates |= by_limit(
+                "auspro", options.limits, RankedRegions(defects, self.normal).values_and_areas({}, options)[1]
+            )
+        return rates
 
 
-def bounded_pixel_results(
-    state: AnomalyState,
-    negatives: Side,
-    limits: Sequence[float],
-    num_thresholds: int | None,
-    threshold: float | None,
-) -> dict[str, float]:
-    """As `pixel_results`, of scores that were cut: each with its error, and without what has no bound."""
-    bits = int(state["significant_bits"])
-    named: dict[str, tuple[float, ...]] = {}
-    for name, (scores, sizes, _) in regions_of(state).items():
-        both, pixels = _against(scores, negatives)
-        curve = CURVE if name == "aupro" else {}
-        values: dict[str, Any] = quantities(runs(*both), bounded({**curve, "pixels": pixels}, bits))
-        areas = [areas_up_to(counts, sizes, negatives.total, limits) for counts in values.pop("pixels")]
-        named |= {f"pixel_{key}": three for key, three in values.items()}
-        if curve:
-            named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-            if threshold is not None:
-                named |= bounded_decision_rates(*both, threshold, bits, "pixel_")
-        if num_thresholds is None:
-            named |= by_limit(name, limits, zip(*areas))
-    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
+class RankedRegions:
+    """The pixels of regions, ranked against the normal ones.
+
+    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    """
+
+    def __init__(self, regions: Regions, normal: Side) -> None:
+        self.regions = regions
+        ordered, self._order = sorted_with(regions.scores, indices(regions.scores))
+        self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
+
+    def values_and_areas(
+        self, wanted: Mapping[str, Quantity], options: MapOptions
+    ) -> tuple[dict[str, Any], list[Rate]]:
+        """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
+
+        Where scores were cut, areas have errors; those of sampled thresholds have no bound, and are left out.
+        """
+        positives, negatives = self.sides
+        _, sizes, _ = self.regions
+        if options.num_thresholds is not None:
+            values = quantities(runs(positives, negatives), wanted) if wanted else {}
+            if negatives.bits is not None:
+                return values, []
+            pixels = (self.regions.scores, sizes, negatives.repeated())
+            areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
+            return values, [Rate(area, higher=True) for area in areas]
+        overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
+        values = quantities(runs(positives, negatives), {**wanted, **overlap})
+        counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
+        ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
+        errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]
+        return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]
+
+
+# ---- anomaly/image_rows.py -------------------------------------------------------------------------------------------
+#
+# Images as the rows that resamples are drawn from, in an order that does not depend on how they came.
+
+class ImageRows(NamedTuple):
+    """Rows of images, or of samples of several images.
+
+    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
+    of_images: (N,) the row of each image
+    first: (N,) booleans, whether an image is the first of its row
+    """
+
+    strata: np.ndarray
+    of_images: np.ndarray
+    first: np.ndarray
+
+
+def image_rows(state: AnomalyState) -> ImageRows:
+    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
+
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these.
+    """
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, row = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(row, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, score, content in zip(row.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
+        images[each].append((score, content))
+    descending = [sorted(each, reverse=True) for each in images]
+    order = sorted(range(len(first)), key=lambda i: (kinds[i], descending[i]))
+    places = np.empty(len(first), np.int64)
+    places[order] = np.arange(len(first))
+    return ImageRows(kinds[order], places[row], np.isin(np.arange(len(labels)), first))
+
+
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """A digest of each image's pixels, whatever type they came in, and of its regions."""
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
+    overlaps = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in overlaps_of(state).values()
+    ]
+    for i in range(len(normal) - 1):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        yield digest.digest()
+
+
+# ---- anomaly/prepared_maps.py ----------------------------------------------------------------------------------------
+#
+# A state of anomaly_suite, prepared: pixels sorted once, and images as rows.
+
+class TablesMaps(Protocol):
+    """A metric that has tables beside its results."""
+
+    def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
+        """Tables of the images."""
+
+
+class PreparedMaps(Prepared):
+    """Images, or samples of several, each with its pixels, and the judges that give the results, by name.
+
+    Raises ValueError for rows of a state in which pixels of several images have been counted together.
+    """
+
+    def __init__(self, metric: TablesMaps, state: AnomalyState, judges: Mapping[str, Judge]) -> None:
+        self.metric, self.state, self.judges = metric, state, judges
+
+    @cached_property
+    def _images(self) -> ImageRows:
+        if "normal_counts" in self.state:
+            raise ValueError(
+                "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
+            )
+        return image_rows(self.state)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """Each row stands for one image, or one sample."""
+        return np.ones(len(self.strata), np.int64)
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The kind of each row."""
+        return self._images.strata
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn images."""
+        images = None if counts is None else counts[self._images.of_images]
+        return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
+
+    def rows(self) -> np.ndarray:
+        """The row of each image; −1 for all but the first image of a sample."""
+        return np.where(self._images.first, self._images.of_images, -1)
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
 
 
 # ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
 #
 # anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
-
-LIMITS = (0.3, 0.1, 0.05, 0.01)  # of the false-positive rate, for AUPRO
-
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
     """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
@@ -4694,77 +5439,28 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     return exceedance_counts(*level_sides(state, level))
 
 
-def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
-    """What is anomalous and what is normal; parameters and errors as of `level_counts`."""
-    positives, negatives, counts = _level_sides(state, level)
-    return as_side(positives), as_side(negatives, counts)
-
-
-def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of what is anomalous and of what is normal, and how many samples each of the latter stands for."""
-    counts = None
-    if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
-    else:
-        positives, negatives = split(state["image_scores"], state["image_labels"])
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise ValueError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives, counts
-
-
-def anomaly_metrics(
-    state: AnomalyState,
-    *,
-    integration_limits: Any = LIMITS,
-    levels: Any = LEVELS,
-    num_thresholds: int | None = None,
-    image_threshold: float | None = None,
-    pixel_threshold: float | None = None,
-    pimo_bounds: Any = None,
-    per_image: bool = False,
-) -> dict[str, Any]:
-    """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
-
-    Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
-    pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
-    thresholds of the best F1.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
-    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
-    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
-    Raises ValueError if a level has one class only.
-    """
-    chosen = check_levels(levels)
-    if num_thresholds is not None:
-        num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    thresholds = as_thresholds(image_threshold, pixel_threshold)
-    bounds = check_pimo_bounds(pimo_bounds)
-    sides = {level: _level_sides(state, level) for level in chosen}
-    limits = as_fractions(integration_limits, "integration_limits")
-    pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
-    with_table = as_bool(per_image, "per_image")
-    results: dict[str, Any] = {}
-    for level, (positives, normal, counts) in sides.items():
-        if level == "image":
-            results |= image_results(positives, normal, thresholds[level])
-        else:
-            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
-            negatives = as_side(normal, counts)
-            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
-    if pimo is not None:
-        results["aupimo"] = mean_aupimo(pimo)
-    if with_table:
-        best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
-        results["per_image"] = per_image_table(state, **best, pimo=pimo)
-    return results
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
-    """Metrics of anomaly maps, of images and of pixels: see `reduce_maps` and `anomaly_metrics`.
+    """Metrics of anomaly maps, of images and of pixels.
+
+    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
+    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
+    were cut, those of pixels have errors, and what has no bound is left out.
+    Options, beside those of every metric (see `Metric`):
+
+    integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
+    levels: "image", "pixel" or both
+    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
+    thresholds: whether to add the thresholds of the points
+    num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_aupro`); None takes all
+    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
+    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
+    pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
+    per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
+    image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
+
+    Raises ValueError if a level has one class only.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -4775,15 +5471,22 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
+    fixed_options = frozenset(
+        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
+    )
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
-    levels: str | Sequence[str] = ("image", "pixel")
+    levels: str | Sequence[str] = LEVELS
+    points: str | Sequence[str] = ()
+    thresholds: bool = False
     num_thresholds: int | None = None
     image_threshold: float | None = None
     pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
     pimo_bounds: Sequence[float] | None = None
     per_image: bool = False
     image_reduction: str | int = "max"
@@ -4791,17 +5494,112 @@ class AnomalySuite(Metric):
     ignore_value: int | None = None
     regions: str = "components"
 
-    def prepare(self, state: Any) -> PreparedUnits:
-        """Sort the images and the pixels."""
-        options = {name: getattr(self, name) for name in keyword_options(anomaly_metrics)}
-        of_units = {name: getattr(self, name) for name in keyword_options(anomaly_units)}
-        return PreparedUnits(state, partial(anomaly_metrics, **options), partial(anomaly_units, **of_units))
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
+        self.thresholds = as_bool(self.thresholds, "thresholds")
+        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
+        self.image_threshold, self.pixel_threshold = (
+            None if threshold is None else as_real(threshold, name)
+            for threshold, name in (
+                (self.image_threshold, "image_threshold"),
+                (self.pixel_threshold, "pixel_threshold"),
+            )
+        )
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
+        self.per_image = as_bool(self.per_image, "per_image")
+        check_reduction(self.image_reduction)
+        self.significant_bits = check_bits(self.significant_bits)
+        self.ignore_value = check_ignore_value(self.ignore_value)
+        self.regions = check_regions(self.regions)
+
+    @property
+    def limits(self) -> list[float]:
+        """The limits of AUPRO."""
+        return as_fractions(self.integration_limits, "integration_limits")
+
+    @property
+    def operating_points(self) -> Points:
+        """The rate, the bounded rate and the bound of each of the points."""
+        return check_points(self.points)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds of AUPIMO."""
+        return check_pimo_bounds(self.pimo_bounds)
+
+    def prepare(self, state: Any) -> PreparedMaps:
+        """Sort images and pixels; with groups_without="skip", leave out a level that lacks a class."""
+        judges: dict[str, Judge] = {}
+        missing: list[MissingClassError] = []
+        for name, judge in self._judges(state).items():
+            try:
+                judges[name] = judge()
+            except MissingClassError as error:
+                missing.append(error)
+        if missing and (self.groups_without == "raise" or not judges):
+            raise missing[0]
+        return PreparedMaps(self, state, judges)
+
+    def _judges(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {}
+        for level in check_levels(self.levels):
+            judges |= self._of_images(state) if level == "image" else self._of_pixels(state)
+        return judges
+
+    def _of_images(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"image": partial(ImageRates, self, state)}
+        return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
+
+    def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"pixel": partial(PixelRates, self, state)}
+        if self.bounds is not None:
+            judges["pimo"] = partial(PimoRates, state, self.bounds)
+        if self.components:
+            found_at = float(state["component_threshold"])
+            if found_at != self.pixel_threshold:
+                raise ValueError(
+                    f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, not "
+                    "at compute"
+                )
+            judges["components"] = partial(ComponentJudge, state)
+        return judges
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        states = super()._states(batches)
+        check_one_group(states)
+        return states
+
+    def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
+        """The table of images, if it is asked for."""
+        check_thresholds_exist(results)
+        if not self.per_image:
+            return {}
+        best = {level: results.get(f"{level}_f1_max") for level in LEVELS}
+        thresholds = {f"{level}_threshold": None if rate is None else rate.threshold for level, rate in best.items()}
+        pimo = prepared.judges.get("pimo")
+        of_images = pimo.of_images if isinstance(pimo, PimoRates) else None
+        return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
         """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
+
+
+def _as_threshold(threshold: Any, name: str) -> float | None:
+    return None if threshold is None else as_real(threshold, name)
+
+
+def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
+    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`."""
+    prepared = AnomalySuite(**options).prepare(state)
+    results = prepared.rates()
+    return as_dict({**results, **prepared.tables(results)})
 
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------

@@ -107,7 +107,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -1164,7 +1165,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, in words that JSON holds: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1400,8 +1401,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -1639,7 +1646,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -3744,18 +3751,17 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
 #
 # What became of each sample of an open-set problem, where it is called unknown by its score.
 
-def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """What became of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
-    scores the threshold itself is called unknown.
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    its score is above it.
     Raises ValueError for a state whose rows are not samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
     scores = to_numpy(state["scores"]).astype(np.float64)
-    called = scores >= threshold if reached else scores > threshold
-    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+    return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
 def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
@@ -3765,7 +3771,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     """
     classes = {"true_class": "classes", "predicted_class": "predicted"}
     columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
-    return {**open_set_samples(state, threshold, reached=False), **columns}
+    return {**open_set_samples(state, threshold), **columns}
 
 
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------

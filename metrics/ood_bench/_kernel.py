@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -108,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -1165,7 +1166,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, in words that JSON holds: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1401,8 +1402,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -1640,7 +1647,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -2765,212 +2772,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
-#
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
-
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
-    """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
-    merged = []
-    for rows in found:
-        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
-        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
-    return merged
-
-
-def _distinct(side: Side) -> Rows:
-    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
-    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
-    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
-
-
-def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= most:
-        return rows.scores
-    reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, most + 1) * reached[-1] // most
-    return rows.scores[np.searchsorted(reached, wanted, side="left")]
-
-
-# ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
-#
-# States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
-
-class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
-
-    @property
-    def rates(self) -> Callable[..., Results]:
-        """Results of the sides, in the order in which they were prepared."""
-
-    def side_of(self, state: Any) -> Array:
-        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
-
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
-
-    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
-    of one stratum are drawn together.
-    """
-
-    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
-
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
 # How far a result can be off whose scores were cut to some significant bits.
@@ -3143,6 +2944,88 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
         found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return found
+
+
+# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3361,6 +3244,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3391,17 +3282,6 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
@@ -3487,59 +3367,6 @@ def _rate(name: str, counts: Counts) -> Array:
     return ratio_of(numerator, total)
 
 
-# ---- ood/measures.py -------------------------------------------------------------------------------------------------
-#
-# What the metrics of a benchmark are computed from: its two sides, sorted once.
-
-class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
-
-    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
-        self.positives, self.negatives = positives, negatives
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
-        return sort_sides(self.positives, self.negatives)
-
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-class Measure(NamedTuple):
-    """How a metric of a benchmark is computed.
-
-    source: a quantity of exceedance counts, or a function of the sides
-    higher: whether higher is better
-    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
-    share: whether its value is a share, in [0, 1]
-    """
-
-    source: Quantity | Callable[[Sides], float]
-    higher: bool | None
-    of_inside: bool = False
-    share: bool = True
-
-
-def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    """The measure of a quantity, whose direction stands with its formula."""
-    return Measure(quantity, quantity.higher, of_inside)
-
-
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
@@ -3620,7 +3447,7 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
     return shares
 
 
-# ---- ood/points.py ---------------------------------------------------------------------------------------------------
+# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
 
@@ -3676,7 +3503,10 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
@@ -3688,9 +3518,10 @@ def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for side in sides:
-        rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
-        lower += [float(side.scores[rows - 1])] if rows else []
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
@@ -3707,10 +3538,192 @@ def check_thresholds_exist(results: Results) -> None:
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    kept = int(side.below(rows))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+    return side.total - int(side.below(rows))
+
+
+# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+#
+# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    """
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, most + 1) * reached[-1] // most
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+# ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
+#
+# States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
+
+class RanksSides(Protocol):
+    """A metric whose results are a function of sorted sides."""
+
+    @property
+    def rates(self) -> Callable[..., Results]:
+        """Results of the sides, in the order in which they were prepared."""
+
+    def side_of(self, state: Any) -> Array:
+        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
+
+    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
+    of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The different scores of each side; quantiles of them where there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """How many samples each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(*self.sides)
+        parts = np.split(counts, self._ends[:-1])
+        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
+
+
+# ---- ood/measures.py -------------------------------------------------------------------------------------------------
+#
+# What the metrics of a benchmark are computed from: its two sides, sorted once.
+
+class Sides:
+    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+
+    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+        self.positives, self.negatives = positives, negatives
+
+    @cached_property
+    def ascending(self) -> tuple[Side, Side]:
+        """Both sides in ascending order."""
+        return sort_sides(self.positives, self.negatives)
+
+    def runs(self) -> Iterator[Counts]:
+        """Counts of the OOD samples as positives."""
+        return runs(*self.ascending)
+
+    def flipped_runs(self) -> Iterator[Counts]:
+        """Counts of the in-distribution samples as positives, by negated scores."""
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order that does not depend on how the samples came."""
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+
+class Measure(NamedTuple):
+    """How a metric of a benchmark is computed.
+
+    source: a quantity of exceedance counts, or a function of the sides
+    higher: whether higher is better
+    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
+    share: whether its value is a share, in [0, 1]
+    """
+
+    source: Quantity | Callable[[Sides], float]
+    higher: bool | None
+    of_inside: bool = False
+    share: bool = True
+
+
+def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
+    """The measure of a quantity, whose direction stands with its formula."""
+    return Measure(quantity, quantity.higher, of_inside)
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
@@ -4019,6 +4032,15 @@ SKLEARN_LABELS = (
     "zero_one_loss",
 )
 SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
+_NO_SHARES = (
+    "brier_score_loss",
+    "cohen_kappa_score",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "hinge_loss",
+    "log_loss",
+    "matthews_corrcoef",
+)
 
 
 def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
@@ -4033,9 +4055,10 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    higher = not name.endswith("_loss")  # as scikit-learn names what is to be minimised
+    # scikit-learn names what is to be minimised so
+    facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), higher)
+        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), **facts)
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
@@ -4043,7 +4066,28 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
         labels, scores = sides.ordered
         return function(labels, (scores > threshold).astype(np.int64))
 
-    return Measure(measure, higher)
+    return Measure(measure, **facts)
+
+
+def is_function(metric: Any) -> bool:
+    """Whether a metric is a function of sklearn.metrics, or a partial of one, that has no name here: see `called`."""
+    function = getattr(metric, "func", metric)  # func of a functools.partial
+    name = getattr(function, "__name__", "")
+    named = name in (*SKLEARN_SCORES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
+    return callable(function) and str(function.__module__).startswith("sklearn.metrics") and not named
+
+
+def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
+    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+
+    Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
+    """
+    labels, scores = sides.ordered
+    if name.startswith("roc") or name.endswith("_curve"):
+        return function(*_finite(labels, scores, name))
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return function(labels, (scores > threshold).astype(np.int64))
 
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -4081,7 +4125,7 @@ def bench_metrics(
     thresholds: bool = False,
     step: int | None = None,
     significant_bits: int | None = None,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
@@ -4095,6 +4139,9 @@ def bench_metrics(
     tpr, …        that rate where a sample is OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
+    a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
+                  with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
+                  in _curve; what it returns is a result as it is
 
     Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
@@ -4104,8 +4151,9 @@ def bench_metrics(
     to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
     what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
+    Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
+    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -4114,17 +4162,33 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
+    bits = check_bits(significant_bits)
+    threshold = None if threshold is None else as_real(threshold, "threshold")
     rates = bench_rates(
         positives,
         negatives,
         metrics,
-        bits=check_bits(significant_bits),
-        threshold=None if threshold is None else as_real(threshold, "threshold"),
+        bits=bits,
+        threshold=threshold,
         thresholds=as_bool(thresholds, "thresholds"),
         step=None if step is None else as_int(step, "step", 1),
     )
     check_thresholds_exist(rates)
-    return as_dict(rates)
+    return as_dict(rates) | function_results(positives, negatives, metrics, threshold=threshold, bits=bits)
+
+
+def function_results(
+    positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
+) -> dict[str, Any]:
+    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+
+    Of scores that were cut there are none.
+    """
+    functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
+    if bits is not None or not functions:
+        return {}
+    sides = Sides(positives, negatives)
+    return {_name_of(function): called(function, _name_of(function), sides, threshold) for function in functions}
 
 
 def bench_rates(
@@ -4165,12 +4229,15 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     """What computes each metric, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
+    names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
-        name, measure = _parse(metric, threshold=threshold, curve=curve, sizes=sizes)
-        if name in measures:
+        name = metric if isinstance(metric, str) else _name_of(metric)
+        if name in names:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        measures[name] = measure
-    if not measures:
+        names.add(name)
+        if not is_function(metric):
+            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+    if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
 
@@ -4212,27 +4279,26 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
-    """Return the name of a metric and what computes it."""
-    name = metric if isinstance(metric, str) else _name_of(metric)
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+    """What computes a metric."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
-        return name, sklearn_measure(metric, name, threshold)
+        return sklearn_measure(metric, name, threshold)
     point = parse_point(name) if by_name else None
     if by_name and curve is not None and (point or name in _SAMPLED):
-        return name, sampled_measure(name, curve)
+        return sampled_measure(name, curve)
     if point:
-        return name, measure_of(reached_point(*point, *sizes))
+        return measure_of(reached_point(*point, *sizes))
     if by_name and name in _OF_OUT:
-        return name, measure_of(_OF_OUT[name])
+        return measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:
-        return name, measure_of(_OF_IN[name], of_inside=True)
+        return measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
-        return name, _rate_measure(name, threshold)
+        return _rate_measure(name, threshold)
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
 
 
@@ -4425,10 +4491,12 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
         check_thresholds_exist(results)
-        if not self.per_sample:
-            return {}
         out, inside = prepared.sides
+        tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)
+        if not self.per_sample:
+            return tables
         state: Any = prepared.state
-        return ood_samples(state, self.labels, (out, inside), names_and_functions(self.metrics), self.threshold)
+        names = names_and_functions(self.metrics)
+        return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}

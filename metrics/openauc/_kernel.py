@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -107,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -1164,7 +1166,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, in words that JSON holds: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1400,8 +1402,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -1639,7 +1647,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -3236,6 +3244,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3268,15 +3284,269 @@ def detection_accuracy(counts: Counts) -> float:
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+#
+# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return ratio_of(numerator, total)
+
+
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
+# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value, point.higher, point.bounds)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+
+
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
+    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -3401,86 +3671,6 @@ class PreparedSides(Prepared):
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
         return self.metric.tables(self, results)
-
-
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
-
-def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
-
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
-
-    The division is rounded once, as in a rate that is reported.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
-
-
-def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
-
-    Raises ValueError for two that differ and have one name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
 
 
 # ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
@@ -3697,7 +3887,7 @@ def _accepted(*sides: Side) -> list[np.ndarray]:
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    distinct = distinct_values(xp.concat(scores))
     below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
     return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
@@ -3789,7 +3979,7 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def risk_coverage(
@@ -3881,7 +4071,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
 def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
-    match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
+    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):
@@ -4358,18 +4548,17 @@ def sample_table(
 #
 # What became of each sample of an open-set problem, where it is called unknown by its score.
 
-def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """What became of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
-    scores the threshold itself is called unknown.
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    its score is above it.
     Raises ValueError for a state whose rows are not samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
     scores = to_numpy(state["scores"]).astype(np.float64)
-    called = scores >= threshold if reached else scores > threshold
-    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+    return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
 def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
@@ -4379,7 +4568,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     """
     classes = {"true_class": "classes", "predicted_class": "predicted"}
     columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
-    return {**open_set_samples(state, threshold, reached=False), **columns}
+    return {**open_set_samples(state, threshold), **columns}
 
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
@@ -4399,6 +4588,8 @@ class OpenAUC(Metric):
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
     risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
+    ood_cost: the cost of an accepted unknown sample in them, in [0, 1], one of a wrong class costing 1 − ood_cost
+    unknown_share: the share of unknown samples by which they are weighed there, in (0, 1); None for that of the data
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
@@ -4422,6 +4613,8 @@ class OpenAUC(Metric):
     significant_bits: int | None = None
     fpr_list: float | Sequence[float] | None = None
     risk_metrics: str | Sequence[str] = ()
+    ood_cost: float | None = None
+    unknown_share: float | None = None
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -4430,7 +4623,7 @@ class OpenAUC(Metric):
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
         self.per_sample = as_bool(self.per_sample, "per_sample")
-        _ = self.fprs, self.risks
+        _ = self.fprs, self.risks, self.costs
 
     @property
     def fprs(self) -> Sequence[float]:
@@ -4443,12 +4636,23 @@ class OpenAUC(Metric):
         return risk_quantities(self.risk_metrics, "risk_metrics")
 
     @property
+    def costs(self) -> Costs | None:
+        """The costs and weights of samples in risks; None where all count the same."""
+        return as_costs(self.ood_cost, self.unknown_share)
+
+    @property
     def at_tpr(self) -> str:
         """The key of the operating point."""
         return f"open_set_accuracy@tpr{percent(self.tpr)}"
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
+        if self.costs is not None and not self.risks:
+            raise ValueError("risk_metrics: expected names with an ood_cost or an unknown_share, got none")
+        if self.costs is not None and "significant_bits" in state:
+            raise ValueError(
+                "significant_bits: expected None with an ood_cost or an unknown_share, whose risks have no error bound"
+            )
         arrays: Any = state
         return PreparedSides(self, arrays, open_set_sides(state), stratum_of=(0, 1, 1))
 
@@ -4458,19 +4662,25 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        threshold = threshold_at_tpr(unknown, self.tpr)
-        accuracy = accuracy_of_sides(unknown, (correct, wrong), threshold)
+        reached = threshold_at_tpr(unknown, self.tpr)
+        accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
+        threshold = (
+            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
+        )
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
-            self.at_tpr: Rate(accuracy, True, threshold=threshold if self.per_sample else None),
+            self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = self.risks
+        risks, costs = self.risks, self.costs
         if risks:
-            values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            if costs is None:
+                values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            else:
+                values = risks_with_costs(unknown, wrong, correct, risk_names(self.risk_metrics, "risk_metrics"), costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
         if unknown.bits is None:
             return rates
@@ -4484,14 +4694,20 @@ class OpenAUC(Metric):
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
+        check_thresholds_exist(results)
         if not self.per_sample:
             return {}
         state: Any = prepared.state
-        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold, reached=True)}
+        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`."""
+    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
+
+    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
+    >>> openauc_metrics(state)["openauc"]
+    1.0
+    """
     metric = OpenAUC(**options)
     prepared = metric.prepare(state)
     results = prepared.rates()
