@@ -1034,11 +1034,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
     values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
     if not len(values):
         return math.nan, math.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 

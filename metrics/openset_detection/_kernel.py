@@ -25,7 +25,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
 
@@ -1389,11 +1389,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
     values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
     if not len(values):
         return math.nan, math.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -3479,9 +3482,76 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
 # Precision-recall curves class by class, with each image as often as it counts, and the area under them.
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+
 
 class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
@@ -3605,28 +3675,36 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
     >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
     0.8333333333333333
     """
-    if not num_objects:
-        return 0.0
+    area, total = area_of_all_points(tp, fp, num_objects)
+    return area / total
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
     envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
     rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
+    if not num_objects or not len(rising):
+        return 0, 1
+    return sum_of_shares(steps[rising], envelope[rising], num_objects), num_objects << RATIO_UNIT
 
 
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Average precision at eleven recalls, as in VOC until 2009.
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
 
     AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
 
     Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
     Pascal VOC Challenge, IJCV 2010.
 
-    >>> eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10) == 4 / 11
+    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area / total == 4 / 11
     True
     """
-    if not num_objects:
-        return 0.0
     places = np.searchsorted(10 * tp, num_objects * np.arange(11))
-    return math.fsum(_envelope(tp, fp)[places[places < len(tp)]].tolist()) / 11
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
@@ -3635,8 +3713,8 @@ def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(precision[::-1])[::-1]
 
 
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
-    "all": voc_average_precision,
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+    "all": area_of_all_points,
     "11-point": eleven_point_average_precision,
 }
 
@@ -3865,70 +3943,6 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and sums of them that are exact.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
-
-    It is a sum for each piece of the bits, as long as int64 holds.
-    """
-    xp = array_namespace(sizes)
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
-
-
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
 #
 # The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
@@ -3998,7 +4012,7 @@ class CountedClasses(NamedTuple):
     sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
-    aps: list[float]
+    aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The same where errors are mended, but for the sums and curves."""
@@ -4015,9 +4029,9 @@ class CountedClasses(NamedTuple):
         return self._replace(objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of those classes of a group that have objects; 0.0 if none has."""
+        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
         aps = [self.aps[row] for row in self._with_objects(group)]
-        return math.fsum(aps) / len(aps) if aps else 0.0
+        return rounded_sum(aps, len(aps)) if aps else 0.0
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
         """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
@@ -4261,7 +4275,7 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
+            "U-AP": ratio(*classes.aps[-1]),
             "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
@@ -4288,7 +4302,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 

@@ -52,6 +52,7 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
+@click.option("--sample-pattern", metavar="REGEX", help="Its first group is the id of a sample in the images' names.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
@@ -82,7 +83,14 @@ def anomaly(
         _list_problems(models, given["resize"], options.get("ignore_value"))
         return
     runs = [
-        evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
+        evaluate_maps(
+            model,
+            resize=given["resize"],
+            sample_pattern=given["sample_pattern"],
+            progress=True,
+            curves=report is not None,
+            **options,
+        )
         for model in models
     ]
     _warn_of_empty_masks(runs[0].images)

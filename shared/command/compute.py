@@ -22,7 +22,7 @@ from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
 
-COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", GROUPS)
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", "samples", GROUPS)
 
 
 @click.command(cls=MetricCommand)
@@ -37,6 +37,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_sco
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
+@click.option("--samples", metavar="FILE", help="Names of samples, of which each has several images.")
 @click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
 @click.option(
     "--option",

@@ -125,7 +125,7 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
+            "U-AP": ratio(*classes.aps[-1]),
             "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
@@ -152,7 +152,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 

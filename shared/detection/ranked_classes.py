@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays.ratios import rounded_sum
-from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, ranked_classes
+from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, ranked_classes
 from .counting import ClassObjects, class_rows, rows_of
 from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
@@ -80,7 +79,7 @@ class CountedClasses(NamedTuple):
     sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
-    aps: list[float]
+    aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The same where errors are mended, but for the sums and curves."""
@@ -97,9 +96,9 @@ class CountedClasses(NamedTuple):
         return self._replace(objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of those classes of a group that have objects; 0.0 if none has."""
+        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
         aps = [self.aps[row] for row in self._with_objects(group)]
-        return math.fsum(aps) / len(aps) if aps else 0.0
+        return rounded_sum(aps, len(aps)) if aps else 0.0
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
         """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""

@@ -20,7 +20,7 @@ from ..metric.groups import ALL, as_parts
 from ..metric.joining import joined
 from ..metric.results import Results
 from ..metric.summary import assembled
-from .anomaly_batches import members_of, read_category
+from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 from .category_options import by_category, check_categories, options_of
@@ -36,6 +36,7 @@ def evaluate_anomaly_folder(
     layout: str | None = None,
     categories: Sequence[str] | None = None,
     resize: str | None = None,
+    sample_pattern: str | None = None,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -43,9 +44,10 @@ def evaluate_anomaly_folder(
 
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
     one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
-    or "bilinear" for maps of another size than their masks, which are refused otherwise; progress, whether to show a
-    bar on a terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of
-    values by category, as of the thresholds that `openworld-metrics threshold` fits.
+    or "bilinear" for maps of another size than their masks, which are refused otherwise; sample_pattern, a regular
+    expression whose first group finds the id of a sample, such as a product, in the names of its images; progress,
+    whether to show a bar on a terminal; options of the metric, such as integration_limits or image_reduction, each a
+    value, or a dict of values by category, as of the thresholds that `openworld-metrics threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
     that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
@@ -57,12 +59,18 @@ def evaluate_anomaly_folder(
     ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    run = evaluate_maps(listed, resize=resize, progress=progress, **options)
+    run = evaluate_maps(listed, resize=resize, sample_pattern=sample_pattern, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
 def evaluate_maps(
-    listed: AnomalyMaps, *, resize: str | None = None, progress: bool = False, curves: bool = False, **options: Any
+    listed: AnomalyMaps,
+    *,
+    resize: str | None = None,
+    sample_pattern: str | None = None,
+    progress: bool = False,
+    curves: bool = False,
+    **options: Any,
 ) -> AnomalyRun:
     """Compute the metric anomaly_suite from files that were found; see `evaluate_anomaly_folder`.
 
@@ -71,6 +79,8 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
+    if sample_pattern is not None:
+        check_pattern(sample_pattern)
     check_categories(options, (image.category for image, _ in listed.pairs))
     asked = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
     settings = {**asked.loaded_options, **by_category(options)}
@@ -87,7 +97,7 @@ def evaluate_maps(
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             # one category at a time: its pixels go when its numbers are there
-            metric, scored = read_category(listed, [*pairs], read, options, bar.update)
+            metric, scored = read_category(listed, [*pairs], read, options, bar.update, sample_pattern)
             images += scored
             if curves:
                 drawn |= {
@@ -101,7 +111,7 @@ def evaluate_maps(
                 if "per_image" in row:
                     names = {"image": [image.image.name for image in members]}
                     tables[group] = {**by_group[group].pop("per_image"), **names}
-    record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
+    record = _record(listed, resize, sample_pattern, settings, sum(image.lacks_pixels for image in images))
     summary = assembled(asked, by_group, replicates)
     return AnomalyRun(listed, {**summary.as_dict(), "evaluation": record}, images, drawn, tables)
 
@@ -117,7 +127,9 @@ def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
     return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
-def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], empty: int) -> dict[str, Any]:
+def _record(
+    listed: AnomalyMaps, resize: str | None, sample_pattern: str | None, settings: dict[str, Any], empty: int
+) -> dict[str, Any]:
     """What was evaluated, as JSON can hold it."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),
@@ -132,6 +144,7 @@ def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], e
         "layout": listed.data.layout_name,
         "categories": sorted({image.category for image, _ in listed.pairs}),
         "resize": resize,
+        "sample_pattern": sample_pattern,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "files": files,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},

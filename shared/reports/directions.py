@@ -19,12 +19,17 @@ _KEYS = {
         r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
         r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+|coverage@risk.+",
         r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
-        r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
+        r"(image|pixel|sample)_(auroc|ap|aupr|f1_max|iou_max|f1|precision|recall|t[pn]r[\d.]+[tf][pn]r)",
+        r"aupro@.+|auspro@.+|aupimo|siou|ppv|segment_f1",
         r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
         r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
     Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
-    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss", r"aurc|augrc|risk@cov.+"),
+    Direction(False, True): (
+        r"((image|pixel)_)?f[pn]r([\d.]+[tf][pn]r)?",
+        r"(hamming|zero_one)_loss",
+        r"aurc|augrc|risk@cov.+",
+    ),
     Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
 }
 
