@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
@@ -37,7 +38,8 @@ def found_at(thresholds: Sequence[float]) -> list[str]:
     >>> found_at([0.9, 0.4, float("-inf")])
     ['no sample is found', 'score > 0.400', 'every sample is found']
     """
-    return ["no sample is found", *(f"score > {short(t)}" for t in thresholds[1:-1]), "every sample is found"]
+    rest = (f"score > {short(t)}" if t > -math.inf else "every sample is found" for t in thresholds[1:])
+    return ["no sample is found", *rest]
 
 
 def overlay(
