@@ -66,7 +66,7 @@ _MEANING = {
             ("ap", "higher", "average precision of finding anomalous {0}s"),
             ("aupr", "higher", "the same area by trapezoids"),
             ("f1_max", "higher", "best F1 of {0}s over all thresholds"),
-            ("f1_max_threshold", "", "... when {0}s that score at least this are found"),
+            ("f1_max_threshold", "", "... when {0}s that score above this are found"),
         )
     }
     | {

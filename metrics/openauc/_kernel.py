@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -1093,6 +1094,7 @@ class Rate(NamedTuple):
 
     value: the number
     higher: whether higher is better; None where neither way is
+    share: whether it is a share, in [0, 1], which may be shown in percent
     error: a bound of |value − value of the scores before they were cut|; None where none were cut
     threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
     interval: the bounds of its confidence interval
@@ -1100,12 +1102,20 @@ class Rate(NamedTuple):
 
     value: float
     higher: bool | None
+    share: bool = True
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
 
 
-Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+class Count(NamedTuple):
+    """A count of which fewer or more is better; counts without a direction are plain integers."""
+
+    value: int
+    higher: bool
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (Count or int), a threshold (float) or a table (list or dict)
 
 
 def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -1117,7 +1127,7 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, result in results.items():
         if not isinstance(result, Rate):
-            plain[key] = result
+            plain[key] = result.value if isinstance(result, Count) else result
             continue
         plain[key] = result.value
         if result.interval is not None:
@@ -1156,7 +1166,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1175,8 +1185,10 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1194,7 +1206,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -1215,6 +1227,8 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
         if all(type(result) is int for result in column):
             means[key] = sum(column)
+        elif all(isinstance(result, Count) for result in column):
+            means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
             means[key] = _mean_rate(column)
     return means
@@ -1233,7 +1247,7 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         error = mean(errors)
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
-    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
 def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
@@ -1383,15 +1397,16 @@ def with_means(by_group: ByGroup) -> Replicates:
 
 
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    return {key: percentiles(values, level) for key, values in replicates.items()}
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
-    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
-    if not len(values):
-        return math.nan, math.nan
+    """The bounds between which a share of the values lies, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1761,7 +1776,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         asked = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -1796,7 +1811,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self)
@@ -1808,9 +1823,8 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+        sample = _there(predictions=prediction, references=reference, **kwargs)
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -1983,6 +1997,11 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
     return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+
+
+def _there(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -3263,6 +3282,271 @@ def detection_accuracy(counts: Counts) -> float:
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+#
+# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return ratio_of(numerator, total)
+
+
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
+# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value, point.higher, point.bounds)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+
+
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
+    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
 # The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
@@ -3385,86 +3669,6 @@ class PreparedSides(Prepared):
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
         return self.metric.tables(self, results)
-
-
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
-
-def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
-
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
-
-    The division is rounded once, as in a rate that is reported.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
-
-
-def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
-
-    Raises ValueError for two that differ and have one name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
 
 
 # ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
@@ -3773,7 +3977,7 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def risk_coverage(
@@ -3865,7 +4069,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
 def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
-    match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
+    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):
@@ -4342,18 +4546,17 @@ def sample_table(
 #
 # What became of each sample of an open-set problem, where it is called unknown by its score.
 
-def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """What became of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
-    scores the threshold itself is called unknown.
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    its score is above it.
     Raises ValueError for a state whose rows are not samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
     scores = to_numpy(state["scores"]).astype(np.float64)
-    called = scores >= threshold if reached else scores > threshold
-    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+    return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
 def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
@@ -4363,7 +4566,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     """
     classes = {"true_class": "classes", "predicted_class": "predicted"}
     columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
-    return {**open_set_samples(state, threshold, reached=False), **columns}
+    return {**open_set_samples(state, threshold), **columns}
 
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
@@ -4457,13 +4660,16 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        threshold = threshold_at_tpr(unknown, self.tpr)
-        accuracy = accuracy_of_sides(unknown, (correct, wrong), threshold)
+        reached = threshold_at_tpr(unknown, self.tpr)
+        accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
+        threshold = (
+            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
+        )
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
-            self.at_tpr: Rate(accuracy, True, threshold=threshold if self.per_sample else None),
+            self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
@@ -4486,14 +4692,20 @@ class OpenAUC(Metric):
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
+        check_thresholds_exist(results)
         if not self.per_sample:
             return {}
         state: Any = prepared.state
-        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold, reached=True)}
+        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`."""
+    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
+
+    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
+    >>> openauc_metrics(state)["openauc"]
+    1.0
+    """
     metric = OpenAUC(**options)
     prepared = metric.prepare(state)
     results = prepared.rates()

@@ -70,8 +70,8 @@ Returns:
         highest share of the samples that a threshold accepts with at most 5 % errors among them.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
         closed-set accuracy has none, since it ranks no scores; coverage@risk is left out.
-    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is reached
-        by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
+    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is
+        exceeded by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before

@@ -25,7 +25,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
 
@@ -1094,6 +1094,7 @@ class Rate(NamedTuple):
 
     value: the number
     higher: whether higher is better; None where neither way is
+    share: whether it is a share, in [0, 1], which may be shown in percent
     error: a bound of |value − value of the scores before they were cut|; None where none were cut
     threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
     interval: the bounds of its confidence interval
@@ -1101,12 +1102,20 @@ class Rate(NamedTuple):
 
     value: float
     higher: bool | None
+    share: bool = True
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
 
 
-Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+class Count(NamedTuple):
+    """A count of which fewer or more is better; counts without a direction are plain integers."""
+
+    value: int
+    higher: bool
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (Count or int), a threshold (float) or a table (list or dict)
 
 
 def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -1118,7 +1127,7 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, result in results.items():
         if not isinstance(result, Rate):
-            plain[key] = result
+            plain[key] = result.value if isinstance(result, Count) else result
             continue
         plain[key] = result.value
         if result.interval is not None:
@@ -1157,7 +1166,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1176,8 +1185,10 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1195,7 +1206,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -1216,6 +1227,8 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
         if all(type(result) is int for result in column):
             means[key] = sum(column)
+        elif all(isinstance(result, Count) for result in column):
+            means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
             means[key] = _mean_rate(column)
     return means
@@ -1234,7 +1247,7 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         error = mean(errors)
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
-    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
 def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
@@ -1384,15 +1397,16 @@ def with_means(by_group: ByGroup) -> Replicates:
 
 
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    return {key: percentiles(values, level) for key, values in replicates.items()}
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
-    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
-    if not len(values):
-        return math.nan, math.nan
+    """The bounds between which a share of the values lies, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1762,7 +1776,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         asked = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -1797,7 +1811,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self)
@@ -1809,9 +1823,8 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+        sample = _there(predictions=prediction, references=reference, **kwargs)
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -1984,6 +1997,11 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
     return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+
+
+def _there(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -3479,9 +3497,76 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
 # Precision-recall curves class by class, with each image as often as it counts, and the area under them.
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+
 
 class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
@@ -3605,28 +3690,36 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
     >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
     0.8333333333333333
     """
-    if not num_objects:
-        return 0.0
+    area, total = area_of_all_points(tp, fp, num_objects)
+    return area / total
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
     envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
     rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
+    if not num_objects or not len(rising):
+        return 0, 1
+    return sum_of_shares(steps[rising], envelope[rising], num_objects), num_objects << RATIO_UNIT
 
 
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Average precision at eleven recalls, as in VOC until 2009.
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
 
     AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
 
     Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
     Pascal VOC Challenge, IJCV 2010.
 
-    >>> eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10) == 4 / 11
+    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area / total == 4 / 11
     True
     """
-    if not num_objects:
-        return 0.0
     places = np.searchsorted(10 * tp, num_objects * np.arange(11))
-    return math.fsum(_envelope(tp, fp)[places[places < len(tp)]].tolist()) / 11
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
@@ -3635,8 +3728,8 @@ def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(precision[::-1])[::-1]
 
 
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
-    "all": voc_average_precision,
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+    "all": area_of_all_points,
     "11-point": eleven_point_average_precision,
 }
 
@@ -3824,7 +3917,9 @@ class OwDln(MatchedImages):
         """Rates and counts; see `openset_detection_rates`."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
-        rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
         for error, columns in self._mended.items():
             more = in_total(columns, counts)
             after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
@@ -3934,7 +4029,7 @@ class CountedClasses(NamedTuple):
     sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
-    aps: list[float]
+    aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The same where errors are mended, but for the sums and curves."""
@@ -3950,11 +4045,20 @@ class CountedClasses(NamedTuple):
             aps[row] = average_precision(*points, number)
         return self._replace(objects=objects, aps=aps)
 
-    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
-        rows = zip(self.classes.labels, self.objects, values)
-        some = [value for label, number, value in rows if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
+    def mean_ap(self, group: Sequence[int]) -> float:
+        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        aps = [self.aps[row] for row in self._with_objects(group)]
+        return rounded_sum(aps, len(aps)) if aps else 0.0
+
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
+        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
+        rows = self._with_objects(group)
+        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
+        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+
+    def _with_objects(self, group: Sequence[int]) -> list[int]:
+        labels = enumerate(self.classes.labels)
+        return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP and FP of all predictions of each class."""
@@ -4169,14 +4273,14 @@ class Owod(MatchedImages):
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
         of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
             "WI(OWOD)": by_recall,
-            "A-OSE": totals.pop("A-OSE"),
-            "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (mended, columns) in self._mended.items():
@@ -4188,21 +4292,21 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
-            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+            "U-AP": ratio(*classes.aps[-1]),
+            "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
-        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
-            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
         }
 
     def mend(self, error: str, mending: Mending) -> None:
@@ -4215,7 +4319,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 
@@ -4315,15 +4419,15 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
 
 
 def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction and the object that it should have taken, both −1 where there is none.
+    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
-    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most → that object
-    misnamed: IoU ≥ t with the object of another class that it overlaps most → that object
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
+    misnamed: IoU ≥ t with the object of another class that it overlaps most
     duplicate: IoU ≥ t with an object of its class
     background: IoU ≤ 1/10 with each object
-    both badly placed and misnamed: all others
+    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
     Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
     object with the smaller class and coordinates counts.
@@ -4345,8 +4449,14 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     badly_placed = (own >= 0) & ~own_reached
     kind[badly_placed] = BADLY_PLACED
     kind[~is_false_positive(found)] = -1
-    target = np.where(badly_placed, own, np.where(other_reached, other, -1))
-    return kind, target
+    about = np.where(badly_placed, own, np.where(other_reached, other, np.where(own_reached, own, other)))
+    about[(kind < 0) | (kind == BACKGROUND_CALLED) | (kind == BACKGROUND_CALLED + 1)] = -1
+    return kind, about
+
+
+def mended_to(kind: np.ndarray, about: np.ndarray) -> np.ndarray:
+    """The object that each prediction takes where it is mended: what is badly placed or misnamed, else −1."""
+    return np.where((kind == BADLY_PLACED) | ((kind >= MISNAMED) & (kind < DUPLICATE)), about, -1)
 
 
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -4426,10 +4536,18 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
+KEYS_OF_TABLES = frozenset(
+    [f"fate({side}, {fate})" for side, fate in FATES]
+    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
+)  # of the rates that the two tables hold, too
 
 
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    fates, called: the fate of each object and the class that it was called
+    kinds, about: the kind of each prediction and the object that it is about
+    by_image: counts of one of each image
 
     Mending "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
@@ -4442,15 +4560,16 @@ class Errors:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
         beside = false_overlaps(found, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self._fates, self._called = object_fates(found, beside)
-        kinds, target = kinds_of_false_positives(found, beside)
-        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.fates, self.called = object_fates(found, beside)
+        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        target = mended_to(self.kinds, self.about)
+        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
-        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
             matched.mend(kind, mending(found, going, target))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
@@ -4495,10 +4614,10 @@ class Errors:
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
             return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
 
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
         by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
@@ -4554,7 +4673,7 @@ class PreparedImages(Prepared):
         overlaps = boxes.overlaps(min(lowest))
         self.matched = protocol(boxes, overlaps.reaching(boxes.rules.iou_threshold), options)
         self._own = boxes.counts
-        self._errors = Errors(self.matched, overlaps) if options.errors else None
+        self.errors = Errors(self.matched, overlaps) if options.errors else None
         self._recall = None
         if options.budget_sizes:
             self._recall = BudgetRecall(boxes, overlaps, options.budget_sizes, options.budget)
@@ -4597,7 +4716,7 @@ class PreparedImages(Prepared):
 
     def _rates(self, images: np.ndarray) -> Results:
         results = self.matched.rates(images)
-        for more in (self._recall, self._errors):
+        for more in (self._recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
 
@@ -4605,16 +4724,16 @@ class PreparedImages(Prepared):
         """The tables by class and by image, the sweep over confidences, fates and errors."""
         options, tables = self._options, dict[str, Any]()
         if options.per_class:
-            more = self._errors.table_by_class() if self._errors is not None else {}
+            more = self.errors.table_by_class() if self.errors is not None else {}
             tables["per_class"] = {**self.matched.table_by_class(), **more}
         if options.per_image:
             tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for beside in (self._recall, self._errors):
+            for beside in (self._recall, self.errors):
                 tables["per_image"] |= beside.table_by_image() if beside is not None else {}
         if options.conf_list is not None:
             sweep = self.matched.sweep(results, options.conf_list)
             tables["sweep"] = {"confidence": options.conf_list, **sweep}
-        return {**tables, **(self._errors.tables(results) if self._errors is not None else {})}
+        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
 
 
 def places_of_images(state: DetectionState) -> np.ndarray:
@@ -4691,7 +4810,7 @@ class OpenSetDetection(Metric):
     per_image: bool = False
     conf_list: Sequence[float] | None = None
     errors: bool = False
-    recall_budgets: int | Sequence[int] = ()
+    recall_budgets: int | Sequence[int] | None = ()
     budget: str = "unknown"
     box_format: str = "xyxy"
 
@@ -4716,7 +4835,7 @@ class OpenSetDetection(Metric):
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
         given = plain_value(self.recall_budgets)
-        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes
@@ -4758,7 +4877,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here.
+    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

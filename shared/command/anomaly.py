@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.anomaly import write_anomaly_report
 from ..reports.page import check_report_folder
+from .fitted import fitted_thresholds, is_fitted
 from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
@@ -34,7 +35,8 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
 where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, as in
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
-What is above 0 in a mask is anomalous, but for the --ignore-value. Results are tables on a terminal, JSON in a pipe.
+What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds are numbers, or a file of
+`openworld-metrics threshold --maps`, by category. Results are tables on a terminal, JSON in a pipe.
 """
 
 
@@ -50,6 +52,7 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Results are 
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
+@click.option("--sample-pattern", metavar="REGEX", help="Its first group is the id of a sample in the images' names.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
@@ -71,16 +74,23 @@ def anomaly(
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = {**read_options(AnomalySuite, (), given), "per_image": per_image is not None}
+    options = {**_options(given), "per_image": per_image is not None}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
     ]
     if given["list_problems"]:
-        _list_problems(models, given["resize"], AnomalySuite(**options).loaded_options["ignore_value"])
+        _list_problems(models, given["resize"], options.get("ignore_value"))
         return
     runs = [
-        evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
+        evaluate_maps(
+            model,
+            resize=given["resize"],
+            sample_pattern=given["sample_pattern"],
+            progress=True,
+            curves=report is not None,
+            **options,
+        )
         for model in models
     ]
     _warn_of_empty_masks(runs[0].images)
@@ -96,6 +106,22 @@ def anomaly(
     deliver(anomaly_summary(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the metric; thresholds of a file are by category, if it has categories."""
+    options = read_options(AnomalySuite, (), given, numbers=False)
+    reduction = options.get("image_reduction", AnomalySuite.options["image_reduction"])
+    for name, value in options.items():
+        if is_fitted(name, value):
+            thresholds = fitted_thresholds(name, value)
+            options[name] = thresholds.get("", thresholds)
+            if name == "image_threshold" and "" not in thresholds and reduction != "max":
+                raise ValueError(
+                    f"{value}: expected an image_reduction of max, since its thresholds are of the highest pixels, "
+                    f"got {reduction!r}"
+                )
+    return options
 
 
 def _warn_of_empty_masks(images: Sequence[Any]) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..comparison import TABLE, compare as compare_models
+from ..comparison import compare as compare_models
+from ..evaluation.comparison_text import comparison_text
 from ..formats.tables import columns as columns_of_files
-from ..formats.written.aligned import aligned
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
@@ -33,7 +33,7 @@ models, or the same images. The last column names the better model where the int
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
-SHARED = ("references", "open_labels", "image_labels", GROUPS)
+SHARED = ("references", "open_labels", "image_labels", "samples", GROUPS)
 COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 
@@ -91,38 +91,9 @@ def compare(
     writes = saving(save, table)
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
-    deliver(as_text(table) if on_terminal() else as_json(table), *writes)
+    deliver(comparison_text(table) if on_terminal() else as_json(table), *writes)
 
 
 def _read(place: str, column: str) -> Any:
     name = column.removeprefix("first_").removeprefix("second_")
     return columns_of_files.whole_column(columns_of_files.open_column(place, name))
-
-
-def as_text(table: Mapping[str, list[Any]]) -> str:
-    """The table as text: a line for each result, with the better model where the interval excludes 0.
-
-    >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    >>> print(as_text({"key": ["auroc"], **row, "better": ["first"]}))
-    key       first    second  difference       low      high  p_value  better
-    auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
-    """
-    rows = [[*TABLE], *(_cells(*row) for row in zip(*(table[name] for name in TABLE)))]
-    last = len(TABLE) - 1
-    if "group" not in table:
-        return aligned(rows, left=(0, last))
-    groups = ["group", *("mean" if name is None else name for name in table["group"])]
-    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, last + 1))
-
-
-def _cells(key: str, *values: Any) -> list[str]:
-    *rates, difference, low, high, p_value, better = values
-    return [
-        key,
-        *(f"{rate:.6f}" for rate in rates),
-        f"{difference:+.6f}",
-        f"{low:.6f}",
-        f"{high:.6f}",
-        f"{p_value:.4f}",
-        better or "–",
-    ]

@@ -11,6 +11,7 @@ import click
 from tqdm import tqdm
 
 from ..formats.tables import columns as columns_of_files
+from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, as_table
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
@@ -22,7 +23,7 @@ from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
 
-COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", GROUPS)
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", "samples", GROUPS)
 
 
 @click.command(cls=MetricCommand)
@@ -37,6 +38,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_sco
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
+@click.option("--samples", metavar="FILE", help="Names of samples, of which each has several images.")
 @click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
 @click.option(
     "--option",
@@ -91,11 +93,12 @@ def compute(
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         state = {} if plot is None else metric.state()
-        count, results = len(metric), metric.compute()
+        count, summary = len(metric), metric.summary()
+    results = summary.as_dict()
     page = [] if report is None else [error_report(name, results, report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
-    writes = saving(save, results)
+    writes = saving(save, {**results, KINDS: summary.kinds()})
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
     deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)

@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import check_ending, evaluate_detections, save_results, summary
+from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results, summary
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
 from ..formats.boxes.class_names import class_ids, read_names
+from ..formats.boxes.dataset import Detections
 from ..formats.boxes.opening import read_detections, texts_read
 from ..formats.boxes.yolo.data import class_names, read_yaml
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
@@ -39,7 +40,8 @@ From files, as in
         --references data.yaml --known-classes 0 1 2 3 4 --unknown-id 999
 
 or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name where the files or --names
-give names. Results are a text on a terminal, JSON in a pipe.
+give names. With --compare, a paired bootstrap says which of two detectors is better in each rate. Results are a text
+on a terminal, JSON in a pipe.
 """
 
 
@@ -52,6 +54,7 @@ give names. Results are a text on a terminal, JSON in a pipe.
 )
 @click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
 @click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
+@click.option("--compare", type=click.Path(), help="Predictions of another detector on the same images.")
 @click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
 @click.option("--model", help="Ultralytics model to run instead. Needs ultralytics, whose licence is AGPL-3.0.")
 @click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
@@ -88,6 +91,11 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
             check_file(report / "index.html")
     detections, known, results, options = run(arguments, references)
     _warn_of_unnamed(detections, known, options)
+    if arguments["compare"] is not None:
+        other = _read(arguments, references, arguments["compare"])
+        _warn_of_unnamed(other, known, options)
+        results["other"] = evaluate_detections(other, known, standard=arguments["standard"], progress=True, **options)
+        results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
         writes.append(partial(write_report, detections, results, report, known, progress=True, **options))
@@ -127,7 +135,7 @@ def _references(given: Mapping[str, Any]) -> str:
     data = given["data"] or references
     if data is None or Path(data).suffix not in (".yaml", ".yml"):
         raise click.UsageError("expected --data data.yaml with --model")
-    for name in ("predictions", "images", "image_set", "names", "score_field"):
+    for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
         if given[name]:
             raise click.UsageError(f"expected no --{name.replace('_', '-')} with --model, got {given[name]}")
     return str(data)
@@ -136,13 +144,15 @@ def _references(given: Mapping[str, Any]) -> str:
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
     """The files that are read and have the ending of one that could be written."""
     yield from map(Path, _words(given["names"]))
-    yield from texts_read(given["predictions"], references, given["split"] or "val", given["image_set"])
+    for predictions in (given["predictions"], *filter(None, [given["compare"]])):
+        yield from texts_read(predictions, references, given["split"] or "val", given["image_set"])
 
 
-def _from_files(given: Mapping[str, Any], references: str) -> _Run:
+def _read(given: Mapping[str, Any], references: str, predictions: str) -> Detections:
+    """The detections of one detector. Warns of class names in two spellings."""
     names = _words(given["names"])
     detections = read_detections(
-        given["predictions"],
+        predictions,
         references,
         images=given["images"],
         split=given["split"],
@@ -152,9 +162,14 @@ def _from_files(given: Mapping[str, Any], references: str) -> _Run:
         one_based=not given["voc_from_zero"],
         score_field=given["score_field"],
     )
-    classes = detections.dataset.classes
     named = [*_words(given["known_classes"]), *_words(given["previously_known"])]
-    _warn_of_aliases({**aliases_of(named, classes.values()), **detections.aliases})
+    _warn_of_aliases({**aliases_of(named, detections.dataset.classes.values()), **detections.aliases})
+    return detections
+
+
+def _from_files(given: Mapping[str, Any], references: str) -> _Run:
+    detections = _read(given, references, given["predictions"])
+    classes = detections.dataset.classes
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     results = evaluate_detections(detections, known, standard=given["standard"], progress=True, **options)
     if given["iou"] is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..arrays.ratios import RATIO_UNIT, sum_of_shares
 from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
 class Curve(NamedTuple):
@@ -133,28 +135,36 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
     >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
     0.8333333333333333
     """
-    if not num_objects:
-        return 0.0
+    area, total = area_of_all_points(tp, fp, num_objects)
+    return area / total
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
     envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
     rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
+    if not num_objects or not len(rising):
+        return 0, 1
+    return sum_of_shares(steps[rising], envelope[rising], num_objects), num_objects << RATIO_UNIT
 
 
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Average precision at eleven recalls, as in VOC until 2009.
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
 
     AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
 
     Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
     Pascal VOC Challenge, IJCV 2010.
 
-    >>> eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10) == 4 / 11
+    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area / total == 4 / 11
     True
     """
-    if not num_objects:
-        return 0.0
     places = np.searchsorted(10 * tp, num_objects * np.arange(11))
-    return math.fsum(_envelope(tp, fp)[places[places < len(tp)]].tolist()) / 11
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
@@ -163,7 +173,7 @@ def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(precision[::-1])[::-1]
 
 
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
-    "all": voc_average_precision,
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+    "all": area_of_all_points,
     "11-point": eleven_point_average_precision,
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..metric.results import Rate, Results
 from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
-from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
+from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives, mended_to
 from .fates import FATES, object_fates
 from .mending import mending, without_objects
 from .overlap import Overlaps
@@ -23,10 +23,18 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
+KEYS_OF_TABLES = frozenset(
+    [f"fate({side}, {fate})" for side, fate in FATES]
+    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
+)  # of the rates that the two tables hold, too
 
 
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    fates, called: the fate of each object and the class that it was called
+    kinds, about: the kind of each prediction and the object that it is about
+    by_image: counts of one of each image
 
     Mending "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
@@ -39,15 +47,16 @@ class Errors:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
         beside = false_overlaps(found, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self._fates, self._called = object_fates(found, beside)
-        kinds, target = kinds_of_false_positives(found, beside)
-        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.fates, self.called = object_fates(found, beside)
+        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        target = mended_to(self.kinds, self.about)
+        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
-        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
             matched.mend(kind, mending(found, going, target))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
@@ -92,10 +101,10 @@ class Errors:
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
             return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
 
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
         by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""

@@ -70,15 +70,15 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
 
 
 def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction and the object that it should have taken, both −1 where there is none.
+    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
-    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most → that object
-    misnamed: IoU ≥ t with the object of another class that it overlaps most → that object
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
+    misnamed: IoU ≥ t with the object of another class that it overlaps most
     duplicate: IoU ≥ t with an object of its class
     background: IoU ≤ 1/10 with each object
-    both badly placed and misnamed: all others
+    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
     Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
     object with the smaller class and coordinates counts.
@@ -100,8 +100,14 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     badly_placed = (own >= 0) & ~own_reached
     kind[badly_placed] = BADLY_PLACED
     kind[~is_false_positive(found)] = -1
-    target = np.where(badly_placed, own, np.where(other_reached, other, -1))
-    return kind, target
+    about = np.where(badly_placed, own, np.where(other_reached, other, np.where(own_reached, own, other)))
+    about[(kind < 0) | (kind == BACKGROUND_CALLED) | (kind == BACKGROUND_CALLED + 1)] = -1
+    return kind, about
+
+
+def mended_to(kind: np.ndarray, about: np.ndarray) -> np.ndarray:
+    """The object that each prediction takes where it is mended: what is badly placed or misnamed, else −1."""
+    return np.where((kind == BADLY_PLACED) | ((kind >= MISNAMED) & (kind < DUPLICATE)), about, -1)
 
 
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

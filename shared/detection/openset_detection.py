@@ -71,7 +71,7 @@ class OpenSetDetection(Metric):
     per_image: bool = False
     conf_list: Sequence[float] | None = None
     errors: bool = False
-    recall_budgets: int | Sequence[int] = ()
+    recall_budgets: int | Sequence[int] | None = ()
     budget: str = "unknown"
     box_format: str = "xyxy"
 
@@ -96,7 +96,7 @@ class OpenSetDetection(Metric):
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
         given = plain_value(self.recall_budgets)
-        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes
@@ -138,7 +138,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here.
+    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

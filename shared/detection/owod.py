@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_int_list
-from ..metric.results import Rate, Results
+from ..metric.results import Count, Rate, Results
 from .counting import (
     CountColumns,
     as_rows,
@@ -106,14 +106,14 @@ class Owod(MatchedImages):
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
         of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
             "WI(OWOD)": by_recall,
-            "A-OSE": totals.pop("A-OSE"),
-            "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (mended, columns) in self._mended.items():
@@ -125,21 +125,21 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
-            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+            "U-AP": ratio(*classes.aps[-1]),
+            "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
-        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
-            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
         }
 
     def mend(self, error: str, mending: Mending) -> None:
@@ -152,7 +152,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 

@@ -48,7 +48,7 @@ class PreparedImages(Prepared):
         overlaps = boxes.overlaps(min(lowest))
         self.matched = protocol(boxes, overlaps.reaching(boxes.rules.iou_threshold), options)
         self._own = boxes.counts
-        self._errors = Errors(self.matched, overlaps) if options.errors else None
+        self.errors = Errors(self.matched, overlaps) if options.errors else None
         self._recall = None
         if options.budget_sizes:
             self._recall = BudgetRecall(boxes, overlaps, options.budget_sizes, options.budget)
@@ -91,7 +91,7 @@ class PreparedImages(Prepared):
 
     def _rates(self, images: np.ndarray) -> Results:
         results = self.matched.rates(images)
-        for more in (self._recall, self._errors):
+        for more in (self._recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
 
@@ -99,16 +99,16 @@ class PreparedImages(Prepared):
         """The tables by class and by image, the sweep over confidences, fates and errors."""
         options, tables = self._options, dict[str, Any]()
         if options.per_class:
-            more = self._errors.table_by_class() if self._errors is not None else {}
+            more = self.errors.table_by_class() if self.errors is not None else {}
             tables["per_class"] = {**self.matched.table_by_class(), **more}
         if options.per_image:
             tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for beside in (self._recall, self._errors):
+            for beside in (self._recall, self.errors):
                 tables["per_image"] |= beside.table_by_image() if beside is not None else {}
         if options.conf_list is not None:
             sweep = self.matched.sweep(results, options.conf_list)
             tables["sweep"] = {"confidence": options.conf_list, **sweep}
-        return {**tables, **(self._errors.tables(results) if self._errors is not None else {})}
+        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
 
 
 def places_of_images(state: DetectionState) -> np.ndarray:

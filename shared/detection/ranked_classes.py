@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, ranked_classes
+from ..arrays.ratios import rounded_sum
+from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, ranked_classes
 from .counting import ClassObjects, class_rows, rows_of
 from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
@@ -79,7 +79,7 @@ class CountedClasses(NamedTuple):
     sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
-    aps: list[float]
+    aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The same where errors are mended, but for the sums and curves."""
@@ -95,11 +95,20 @@ class CountedClasses(NamedTuple):
             aps[row] = average_precision(*points, number)
         return self._replace(objects=objects, aps=aps)
 
-    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
-        rows = zip(self.classes.labels, self.objects, values)
-        some = [value for label, number, value in rows if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
+    def mean_ap(self, group: Sequence[int]) -> float:
+        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        aps = [self.aps[row] for row in self._with_objects(group)]
+        return rounded_sum(aps, len(aps)) if aps else 0.0
+
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
+        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
+        rows = self._with_objects(group)
+        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
+        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+
+    def _with_objects(self, group: Sequence[int]) -> list[int]:
+        labels = enumerate(self.classes.labels)
+        return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP and FP of all predictions of each class."""

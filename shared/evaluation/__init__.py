@@ -11,7 +11,7 @@ licence and is imported only where a model's path is given. Anomaly maps need th
 
 from .anomaly import evaluate_anomaly_folder
 from .box_outcomes import box_outcomes
-from .detection import evaluate_detections, openset_metrics, save_results, summary
+from .detection import compare_detections, evaluate_detections, openset_metrics, save_results, summary
 from .ood_suite import evaluate_ood
 from .standard import standard_metrics
 from .validator import OpenSetValidator
@@ -19,6 +19,7 @@ from .validator import OpenSetValidator
 __all__ = [
     "OpenSetValidator",
     "box_outcomes",
+    "compare_detections",
     "evaluate_anomaly_folder",
     "evaluate_detections",
     "evaluate_ood",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -15,14 +15,16 @@ from ..anomaly.levels import check_levels
 from ..arrays.arrays import State
 from ..arrays.options import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
+from ..formats.written.flat import KINDS
 from ..metric.bootstrap import ByGroup
 from ..metric.groups import ALL, as_parts
 from ..metric.joining import joined
 from ..metric.results import Results
 from ..metric.summary import assembled
-from .anomaly_batches import members_of, read_category
+from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
+from .category_options import by_category, check_categories, options_of
 from .map_reading import check_names, map_reader
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
@@ -35,6 +37,7 @@ def evaluate_anomaly_folder(
     layout: str | None = None,
     categories: Sequence[str] | None = None,
     resize: str | None = None,
+    sample_pattern: str | None = None,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -42,8 +45,10 @@ def evaluate_anomaly_folder(
 
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
     one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
-    or "bilinear" for maps of another size than their masks, which are refused otherwise; progress, whether to show a
-    bar on a terminal; options of the metric, such as integration_limits or image_reduction.
+    or "bilinear" for maps of another size than their masks, which are refused otherwise; sample_pattern, a regular
+    expression whose first group finds the id of a sample, such as a product, in the names of its images; progress,
+    whether to show a bar on a terminal; options of the metric, such as integration_limits or image_reduction, each a
+    value, or a dict of values by category, as of the thresholds that `openworld-metrics threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
     that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
@@ -55,12 +60,18 @@ def evaluate_anomaly_folder(
     ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    run = evaluate_maps(listed, resize=resize, progress=progress, **options)
+    run = evaluate_maps(listed, resize=resize, sample_pattern=sample_pattern, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
 def evaluate_maps(
-    listed: AnomalyMaps, *, resize: str | None = None, progress: bool = False, curves: bool = False, **options: Any
+    listed: AnomalyMaps,
+    *,
+    resize: str | None = None,
+    sample_pattern: str | None = None,
+    progress: bool = False,
+    curves: bool = False,
+    **options: Any,
 ) -> AnomalyRun:
     """Compute the metric anomaly_suite from files that were found; see `evaluate_anomaly_folder`.
 
@@ -69,8 +80,11 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
-    asked = AnomalySuite(**options)
-    settings = asked.loaded_options
+    if sample_pattern is not None:
+        check_pattern(sample_pattern)
+    check_categories(options, (image.category for image, _ in listed.pairs))
+    asked = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
+    settings = {**asked.loaded_options, **by_category(options)}
     read = map_reader(listed, resize, settings["ignore_value"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
@@ -84,7 +98,7 @@ def evaluate_maps(
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             # one category at a time: its pixels go when its numbers are there
-            metric, scored = read_category(listed, [*pairs], read, options, bar.update)
+            metric, scored = read_category(listed, [*pairs], read, options, bar.update, sample_pattern)
             images += scored
             if curves:
                 drawn |= {
@@ -96,11 +110,22 @@ def evaluate_maps(
                 members = members_of(group, scored)
                 by_group[group] = {**_counts(members), **row}
                 if "per_image" in row:
-                    names = {"image": [image.image.name for image in members]}
-                    tables[group] = {**by_group[group].pop("per_image"), **names}
-    record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
+                    tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
+    record = _record(listed, resize, sample_pattern, settings, sum(image.lacks_pixels for image in images))
     summary = assembled(asked, by_group, replicates)
-    return AnomalyRun(listed, {**summary.as_dict(), "evaluation": record}, images, drawn, tables)
+    return AnomalyRun(
+        listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables
+    )
+
+
+def _in_reading_order(
+    table: Mapping[str, list[Any]], members: Sequence[ScoredImage], scored: Sequence[ScoredImage]
+) -> dict[str, list[Any]]:
+    """The table of a group's images, with their names, in the order in which the category was read."""
+    position = {image.map_file: i for i, image in enumerate(scored)}
+    order = sorted(range(len(members)), key=lambda i: position[members[i].map_file])
+    columns = {**table, "image": [image.image.name for image in members]}
+    return {key: [column[i] for i in order] for key, column in columns.items()}
 
 
 def states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
@@ -114,7 +139,9 @@ def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
     return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
-def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], empty: int) -> dict[str, Any]:
+def _record(
+    listed: AnomalyMaps, resize: str | None, sample_pattern: str | None, settings: dict[str, Any], empty: int
+) -> dict[str, Any]:
     """What was evaluated, as JSON can hold it."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),
@@ -129,6 +156,7 @@ def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], e
         "layout": listed.data.layout_name,
         "categories": sorted({image.category for image, _ in listed.pairs}),
         "resize": resize,
+        "sample_pattern": sample_pattern,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "files": files,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},

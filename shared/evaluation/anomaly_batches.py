@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
+from .category_options import options_of
 from .map_reading import MapAndMask, read_ahead
 
 _BATCH = 64  # images
@@ -37,19 +39,22 @@ def read_category(
     read: Reader,
     options: Mapping[str, Any],
     progress: Callable[[int], object] = lambda images: None,
+    sample_pattern: str | None = None,
 ) -> tuple[AnomalySuite, list[ScoredImage]]:
     """A metric with the images of a category, in groups where its defects are judged apart, and the image scores.
 
-    Normal images belong to all groups of their category.
+    Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
+    `sample_pattern` finds the samples that images show (see `sample_ids`).
     """
-    metric = AnomalySuite(**options)
+    metric = AnomalySuite(**options_of(options, pairs[0][0].category))
     groups = groups_of(listed, pairs)
     by_defect = groups != [pairs[0][0].category]
     images: list[ScoredImage] = []
     for batch, contents in batches_of(pairs, read_ahead(read, pairs)):
         scored = scored_images(batch, contents, metric.image_reduction)
         names = [f"{each.category}/{each.defect}" if each.anomalous else None for each, _ in batch]
-        add_images(metric, contents, scored, names if by_defect else None)
+        samples = None if sample_pattern is None else sample_ids(batch, sample_pattern)
+        add_images(metric, contents, scored, names if by_defect else None, samples)
         images += scored
         progress(len(batch))
     return metric, images
@@ -94,12 +99,40 @@ def add_images(
     contents: Sequence[MapAndMask],
     scored: Sequence[ScoredImage],
     groups: Sequence[str | None] | None,
+    samples: Sequence[str] | None,
 ) -> None:
-    """Add images to a metric, in groups if there are any; None is for images of all groups."""
+    """Add images to a metric, with their groups and samples if there are any; a group of None is for all groups."""
     metric.add_batch(
         predictions=[content.score_map for content in contents],
         references=[content.masks.reference(metric.ignore_value) for content in contents],
         image_scores=np.asarray([image.score for image in scored], dtype=np.float64),
         image_labels=np.asarray([image.anomalous for image in scored], dtype=bool),
         groups=groups,
+        samples=samples,
     )
+
+
+def check_pattern(sample_pattern: str) -> re.Pattern[str]:
+    """Check a regular expression, whose first group is the id of a sample."""
+    try:
+        pattern = re.compile(sample_pattern)
+    except (re.error, TypeError) as error:
+        raise ValueError(f"sample_pattern: expected a regular expression, got {sample_pattern!r}: {error}") from error
+    if not pattern.groups:
+        raise ValueError(f"sample_pattern: expected a group, as in '^([^_]+)_', got {sample_pattern!r}")
+    return pattern
+
+
+def sample_ids(batch: Sequence[Pair], sample_pattern: str) -> list[str]:
+    """The ids of the samples that images show: what the first group of a pattern finds in their names.
+
+    Raises ValueError, with the name, for an image in whose name it finds nothing.
+    """
+    pattern = check_pattern(sample_pattern)
+    ids = []
+    for image, path in batch:
+        match = pattern.search(image.name)
+        if match is None or not match[1]:
+            raise ValueError(f"{path}: expected a name in which {sample_pattern!r} finds a sample, got {image.name!r}")
+        ids.append(match[1])
+    return ids

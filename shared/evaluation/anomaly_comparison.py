@@ -12,6 +12,7 @@ from ..metric.bootstrap import ByGroup
 from ..metric.summary import Part
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
+from .category_options import options_of
 from .differences import differences
 from .map_reading import map_reader
 
@@ -30,21 +31,24 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     `differences`.
     """
     table = differences(first.results, second.results)
-    metric = AnomalySuite(**{**options, "per_image": False})
+    options = {**options, "per_image": False}
+    metric = AnomalySuite(**options_of(options, first.listed.pairs[0][0].category))
     level = metric.confidence_level
     if level is None:
         return table
-    resize = first.results["evaluation"]["resize"]
+    record = first.results["evaluation"]
+    resize, pattern = record["resize"], record["sample_pattern"]
     readers = [map_reader(run.listed, resize, metric.ignore_value) for run in (first, second)]
     categories = zip(*(groupby(run.listed.pairs, key=lambda pair: pair[0].category) for run in (first, second)))
 
     def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
         for (category, own), (_, theirs) in categories:
             models = [
-                read_category(run.listed, [*pairs], read, metric.loaded_options)[0].prepared(category)
+                read_category(run.listed, [*pairs], read, options, sample_pattern=pattern)[0]
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
-            yield from differences_of_parts(*models, n_resamples=metric.n_resamples, random_state=metric.random_state)
+            prepared = [model.prepared(category) for model in models]
+            yield from differences_of_parts(*prepared, n_resamples=metric.n_resamples, random_state=metric.random_state)
 
     return _with_ends(table, compared(parts(), level))
 

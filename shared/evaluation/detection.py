@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..comparison import compare
+from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json, value_text
+from .comparison_text import comparison_text
 from .standard import standard_metrics
 
 BATCH = 64  # images
@@ -29,7 +32,11 @@ _MEANINGS_OWOD = {
     "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
     "U-Recall": "unknown objects called unknown; higher is better",
     "U-AP": "average precision of unknown; higher is better",
-    "mAP": "average precision at all recalls, as Pascal VOC; higher is better",
+    "mAP": "mean average precision, as Pascal VOC; higher is better",
+    "Precision(U)": "of predictions called unknown; higher is better",
+    "U-F1": "of unknown; higher is better",
+    "Precision(K)": "mean over the known classes; higher is better",
+    "Recall(K)": "mean over the known classes; higher is better",
 }
 _MEANINGS_STANDARD = {
     "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
@@ -101,11 +108,39 @@ def _images(dataset: Dataset) -> dict[str, list[Any]]:
     return {"name": dataset.names, **{name: [*column] for name, column in columns}}
 
 
+def compare_detections(
+    first: Detections,
+    second: Detections,
+    known_classes: Sequence[int],
+    *,
+    confidence_level: float | None = None,
+    **options: Any,
+) -> dict[str, list[Any]]:
+    """Compare two detectors on the same images: see `openworld_metrics.compare`, whose table this is.
+
+    Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
+    options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.
+    """
+    if first.dataset.names != second.dataset.names:
+        raise ValueError("first, second: expected detections on the same images, got others")
+    drawn = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
+    return compare(
+        OpenSetDetection(known_classes=list(known_classes), **options),
+        first.predictions,
+        second.predictions,
+        references=first.dataset.references,
+        confidence_level=0.95 if confidence_level is None else confidence_level,
+        **drawn,
+    )
+
+
 def summary(results: Results) -> str:
-    """The results as a text to read: a section each for the standard and the open-set metrics."""
+    """The results as text: a section each for the standard and the open-set metrics, and for a comparison."""
     parts = []
-    for section, values in results.items():
+    for section, values in ((section, results[section]) for section in _TITLES if section in results):
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+        if not any(f"{key}_low" in rows for key in KEYS_OF_TABLES):  # which the tables do not hold
+            rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         width = max(map(len, rows))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
@@ -114,6 +149,8 @@ def summary(results: Results) -> str:
         ]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
         parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
+    if "comparison" in results:
+        parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
 
 

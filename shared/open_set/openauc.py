@@ -17,6 +17,7 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..ranking.curves import twice_wins
+from ..ranking.named_points import Reached, check_thresholds_exist, exceeded_threshold
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.quantities import Quantity
 from ..ranking.rounding import check_bits
@@ -116,13 +117,16 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        threshold = threshold_at_tpr(unknown, self.tpr)
-        accuracy = accuracy_of_sides(unknown, (correct, wrong), threshold)
+        reached = threshold_at_tpr(unknown, self.tpr)
+        accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
+        threshold = (
+            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
+        )
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
-            self.at_tpr: Rate(accuracy, True, threshold=threshold if self.per_sample else None),
+            self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
@@ -145,14 +149,20 @@ class OpenAUC(Metric):
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
+        check_thresholds_exist(results)
         if not self.per_sample:
             return {}
         state: Any = prepared.state
-        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold, reached=True)}
+        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`."""
+    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
+
+    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
+    >>> openauc_metrics(state)["openauc"]
+    1.0
+    """
     metric = OpenAUC(**options)
     prepared = metric.prepare(state)
     results = prepared.rates()

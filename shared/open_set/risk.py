@@ -25,7 +25,7 @@ from .risk_costs import Costs, risks_with_costs
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def risk_coverage(
@@ -117,7 +117,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
 def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
-    match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
+    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):

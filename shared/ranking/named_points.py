@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from typing import Any
 from ..detection.words import OUTCOME_WORDS, one_to_one_rules
 from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
 from ..evaluation.detection import Results, summary
+from ..evaluation.error_examples import ErrorExample, error_examples
 from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_files
 from .colors import DASHED, OUTCOME_COLORS
+from .fates import fates_html
 from .pictures import MAX_WITHOUT_OBJECT, draw_image
 
 _PAGE = """<!doctype html>
@@ -31,6 +33,7 @@ img {{ max-width: 100%; height: auto; border: 1px solid #ccc; }}
 </style>
 <h1>Open-set detection</h1>
 <pre>{summary}</pre>
+{errors}
 <h2>{title}</h2>
 <p>{legend}</p>
 <p>{note}</p>
@@ -71,12 +74,19 @@ def write_report(
     worst = worst_images(boxes, images)
     files = [f"{rank:03}.png" for rank in range(1, len(worst) + 1)]
     dataset, page = detections.dataset, folder / "index.html"
-    _check_no_image(dataset, [folder / file for file in files])
+    openset = results["openset_metrics"]
+    examples = error_examples(detections, **{**options, "known_classes": known_classes}) if "fates" in openset else []
+    of_kinds = [f"error_{number:02}.png" for number in range(1, len(examples) + 1)]
+    _check_no_image(dataset, [folder / file for file in (*files, *of_kinds)])
 
     def contents() -> Iterator[tuple[Path, str | bytes]]:
         for file, place in tqdm(list(zip(files, worst)), unit=" pictures", disable=None if progress else True):
             picture = io.BytesIO()
             draw_image(boxes[place], names, dataset.paths[place], dataset.sizes[place]).save(picture, "PNG")
+            yield folder / file, picture.getvalue()
+        for file, example in zip(of_kinds, examples):
+            picture, place = io.BytesIO(), example.image
+            draw_image(example.boxes, names, dataset.paths[place], dataset.sizes[place]).save(picture, "PNG")
             yield folder / file, picture.getvalue()
         yield page, text
 
@@ -84,7 +94,12 @@ def write_report(
     title = f"{len(worst)} of {len(boxes)} images, those with the most errors" if worst else "No image has an error"
     figures = [_figure(file, dataset.names[place], boxes[place]) for file, place in zip(files, worst)]
     text = _PAGE.format(
-        summary=escape(summary(results)), title=title, legend=_legend(), note=note, figures="\n".join(figures)
+        summary=escape(summary(results)),
+        errors=_errors_html(openset, dict(zip(of_kinds, examples)), dataset) if "fates" in openset else "",
+        title=title,
+        legend=_legend(),
+        note=note,
+        figures="\n".join(figures),
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_files(contents())
@@ -97,6 +112,17 @@ def _check_no_image(dataset: Dataset, pictures: Sequence[Path]) -> None:
     for image in dataset.paths:
         if image is not None and image.name in by_name and image.samefile(by_name[image.name]):
             raise ValueError(f"{image.parent}: expected another folder than that of the images")
+
+
+def _errors_html(results: Mapping[str, Any], examples: Mapping[str, ErrorExample], dataset: Dataset) -> str:
+    """The fates, the errors, and a picture of each kind."""
+    figures = [
+        f'<figure><img src="{file}" alt="{escape(example.error)}"><figcaption><b>{escape(example.error)}</b>, in'
+        f" {escape(dataset.names[example.image])}</figcaption></figure>"
+        for file, example in examples.items()
+    ]
+    note = "<p>One of each kind, the most confident; its object is dashed.</p>" if figures else ""
+    return "\n".join([fates_html(results["fates"], results["errors"]), note, *figures])
 
 
 def _legend() -> str:

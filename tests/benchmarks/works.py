@@ -214,13 +214,7 @@ def open_auc(rng: Rng) -> Work:
 
 
 def detection(rng: Rng, images: int, found: int, true: int, way: str = "ow-dln, by IoU") -> Work:
-    def boxes(n: int, extra: int) -> np.ndarray:
-        table = rng.random((n, 4 + extra)) * 100
-        table[:, 2:4] = table[:, :2] + table[:, 2:4] * 0.5
-        table[:, -1] = rng.integers(0, 8, n)
-        return table
-
-    predictions, references = ([boxes(k, extra) for _ in range(images)] for k, extra in ((found, 2), (true, 1)))
+    predictions, references = boxes_of_images(rng, images, found, true)
     options, number, peer = DETECTION[way]
     metric = openworld_metrics.load("openset_detection", known_classes=range(5), unknown_class_id=7, **options)
     return Work(
@@ -233,6 +227,40 @@ def detection(rng: Rng, images: int, found: int, true: int, way: str = "ow-dln, 
             )
         },
     )
+
+
+def errors_of_detection(rng: Rng, images: int, found: int, true: int, protocol: str) -> Work:
+    predictions, references = boxes_of_images(rng, images, found, true)
+    plain, metric = (
+        openworld_metrics.load(
+            "openset_detection",
+            known_classes=range(5),
+            unknown_class_id=7,
+            protocol=protocol,
+            recall_level=None,
+            errors=errors,
+        )
+        for errors in (False, True)
+    )
+    without = Peer(
+        lambda: plain.compute(predictions=predictions, references=references), 3, lambda r: [r["U-Recall"]], 0.0
+    )
+    return Work(
+        f"openset_detection; {protocol}, errors; {images:,} × {found:,} × {true:,} boxes",
+        lambda: metric.compute(predictions=predictions, references=references),
+        lambda r: [r["U-Recall"]],
+        {"without errors": without},
+    )
+
+
+def boxes_of_images(rng: Rng, images: int, found: int, true: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def boxes(n: int, extra: int) -> np.ndarray:
+        table = rng.random((n, 4 + extra)) * 100
+        table[:, 2:4] = table[:, :2] + table[:, 2:4] * 0.5
+        table[:, -1] = rng.integers(0, 8, n)
+        return table
+
+    return [boxes(found, 2) for _ in range(images)], [boxes(true, 1) for _ in range(images)]
 
 
 DETECTION: dict[str, tuple[dict[str, Any], str, Callable[..., float]]] = {
@@ -267,3 +295,4 @@ def all_works() -> Iterator[Callable[[], Work]]:
     yield lambda: detection(rng, 5_000, 100, 8)
     yield lambda: detection(rng, 5_000, 100, 8, "ow-dln, by confidence")
     yield lambda: detection(rng, 5_000, 100, 8, "owod")
+    yield lambda: errors_of_detection(rng, 5_000, 100, 8, "owod")

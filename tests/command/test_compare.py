@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import compare
-from openworld_metrics.command.compare import as_text
+from openworld_metrics.evaluation.comparison_text import comparison_text
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -39,15 +39,15 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     drawn: dict[str, Any] = dict(confidence_level=0.8, n_resamples=50, random_state=7)
     expected = compare("openauc", first, second, references=models["references"], tpr=0.9, **drawn)
     assert json.loads(output) == expected == json.loads((tmp_path / "o.json").read_text())
-    line = as_text(expected).splitlines()[1].split()
+    line = comparison_text(expected).splitlines()[1].split()
     assert (line[0], line[-1]) == ("openauc", "first")
-    assert as_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
+    assert comparison_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
 
 
 def test_the_better_model_is_the_last_word() -> None:
     row: dict[str, Any] = dict(first=[0.5], second=[0.25], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    assert as_text({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
-    assert as_text({"key": ["auroc"], **row, "better": [None]}).endswith("–")
+    assert comparison_text({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
+    assert comparison_text({"key": ["auroc"], **row, "better": [None]}).endswith("–")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from openworld_metrics import evaluation, formats
+from openworld_metrics import OpenSetDetection, compare, evaluation, formats
 from openworld_metrics.command import cli
 from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.formats import Detections
@@ -85,6 +85,20 @@ def test_options_reach_the_metric(made: Detections, run: Run) -> None:
     options = {"iou_threshold": 0.75, "conf_threshold": 0.5, "matching": "confidence", "per_class": True}
     assert (code, errors) == (0, "")
     assert json.loads(output) == expected(made, **options, conf_list=(0.6, 0.8), plus_one=True)
+
+
+def test_errors(made: Detections, run: Run) -> None:
+    code, output, errors = run(
+        *FILES, *CLASSES, "--errors", "--no-standard", "--save", "errors.txt", "--report", "report"
+    )
+    assert (code, errors) == (0, "")
+    results = json.loads(output)["openset_metrics"]
+    assert results == expected(made, errors=True)["openset_metrics"]
+    assert results["fate(unknown, found)"] == results["U-Recall"]
+    text = Path("errors.txt").read_text()
+    assert "fates\n" in text
+    assert "fate(" not in text  # what stands in the tables stands nowhere else
+    assert "Where the errors go" in Path("report/index.html").read_text()
 
 
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
@@ -319,3 +333,40 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
         2,
         "openworld-metrics: set.txt: expected another file to write to, got one that is read\n",
     )
+
+
+def test_two_detectors(made: Detections, run: Run) -> None:
+    worse = made._replace(predictions=[{**boxes, "labels": boxes["labels"] * 0 + 2} for boxes in made.predictions])
+    formats.write_yolo_predictions(worse, "other")
+    drawn = ["--confidence-level", 0.8, "--n-resamples", 50, "--random-state", 3]
+    arguments = [*FILES, *CLASSES, "--compare", "other", *drawn]
+    code, output, errors = run(*arguments, "--save", "x.json", "--save", "x.txt", "--report", "report")
+    assert (code, errors) == (0, "")
+    results = json.loads(output)
+    assert results == json.loads(Path("x.json").read_text())
+    options = {"confidence_level": 0.8, "n_resamples": 50, "random_state": 3}
+    assert results["openset_metrics"] == expected(made, **options)["openset_metrics"]
+    assert results["other"] == expected(worse, **options)
+    metric = OpenSetDetection(known_classes=scenes.KNOWN, unknown_class_id=scenes.UNKNOWN_ID, conf_threshold=0.001)
+    both = made.predictions, worse.predictions
+    assert results["comparison"] == compare(metric, *both, references=made.dataset.references, **options)
+    row = results["comparison"]["key"].index("U-Recall")
+    assert results["comparison"]["better"][row] == "first"
+    printed = Path("x.txt").read_text()
+    assert printed == evaluation.summary(results) + "\n"
+    assert re.search(r"Two detectors on the same images\n\nkey .* better\n(.*\n)*A-OSE .* first\n", printed)
+    assert Path("report/index.html").is_file()
+
+
+WRONG_PAIRS = {
+    "no such folder": (["--compare", "nowhere"], "nowhere: expected predictions in a folder, .json or .pt"),
+    "a model": (["--model", "m.pt", "--data", "data.yaml", "--compare", "other"], "expected no --compare with --model"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_PAIRS)
+def test_wrong_pairs(name: str, made: Detections, run: Run) -> None:
+    arguments, message = WRONG_PAIRS[name]
+    code, output, errors = run(*([] if "--model" in arguments else FILES), *CLASSES, *arguments)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert message in errors

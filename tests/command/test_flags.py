@@ -35,6 +35,14 @@ def test_every_option_is_a_flag(name: str, run: Run) -> None:
     assert "--tpr" not in run("compute", "--help")[1]
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_every_column_is_a_flag(name: str, run: Run) -> None:
+    of_seeds = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
+    text = run("compute", name, "--help")[1]
+    for column in metric_class(name).columns:
+        assert column in of_seeds or f"--{column.replace('_', '-')} FILE" in text
+
+
 def written(name: str) -> tuple[list[str], dict[str, Any]]:
     """The columns of a case as files, by the flags of compute, and the options."""
     columns, options = cases.draw(name, 3)

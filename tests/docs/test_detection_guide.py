@@ -61,3 +61,47 @@ def test_the_files_hold_what_the_demo_computes(folder: Path) -> None:
     metric = load("openset_detection", known_classes=range(NUM_KNOWN))
     expected = metric.compute(predictions=found.predictions, references=found.references)
     assert evaluation.openset_metrics(read, known_classes=range(NUM_KNOWN), unknown_class_id=999) == expected
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def test_the_example_of_errors() -> None:
+    (block,) = (block for block in blocks("python") if "errors=True" in block)
+    run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=100, check=True)
+    assert run.stdout == "0.5 0.5\n"
+    assert block.endswith("# 0.5 0.5\n")
+
+
+def test_the_four_tasks(tmp_path: Path) -> None:
+    loop, lists = blocks("bash")
+    fake = 'openworld-metrics() { printf "%s\\t" "$@"; echo; }\n'
+    run = subprocess.run(
+        ["bash", "-e", "-c", fake + loop], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    *tasks, table = [line.split("\t") for line in run.stdout.splitlines()]
+    assert table[0] == "table"
+    before: list[str] = []
+    for number, task in enumerate(tasks, 1):
+        assert task[:3] == ["detect", "--predictions", f"results{number}"]
+        known = task[task.index("--known-classes") + 1].split(",")
+        assert len({*known}) == len(known) == 20 * number
+        previous = task[task.index("--previously-known") + 1].split(",") if "--previously-known" in task else []
+        assert previous == before == known[: len(before)]
+        before = known
+    other = [name for line in lists.splitlines() for name in line.split('"')[1].split(",")]
+    assert {*other} == {*before}
+    assert [len(line.split(",")) for line in lists.splitlines()] == [19, 21, 20, 20]
+
+
+def test_scores_of_boxes(tmp_path: Path) -> None:
+    (block,) = (block for block in blocks("python") if "OODBench" in block)
+    known, ood = [0.9, 0.8, 0.7, 0.6, 0.1], [0.65, 0.3, 0.2]
+    for name, scores in (("known", known), ("ood", ood)):
+        (tmp_path / f"{name}_results.json").write_text(json.dumps([{"score": score} for score in scores]))
+    run = subprocess.run(
+        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True
+    )
+    # of the boxes from 0.25 up, 0.65 lies above the lowest known one; it loses to 3 of 4, and 0.3 to all
+    assert run.stdout == f"{ {'auroc': 7 / 8, 'fnr95tnr': 1 / 2} }\n"

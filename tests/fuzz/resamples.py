@@ -100,13 +100,15 @@ def run_compare(case: Case) -> None:
         return
     if tuple(found) not in (TABLE, ("group", *TABLE)) or len({len(column) for column in found.values()}) != 1:
         raise BrokenError("the comparison is no table", found)
-    for first, second, difference, low, high, p_value in zip(*(found[name] for name in TABLE[1:])):
+    for first, second, difference, low, high, p_value in zip(*(found[name] for name in TABLE[1:7])):
         if difference != first - second or not low <= high or not 0 < p_value <= 1 or math.isnan(difference):
             raise BrokenError("a comparison is none", found)
     turned = case.attempt(lambda: compare(value.name, *models[::-1], **shared, **value.options))
     if isinstance(turned, Refused):  # of an iterator, which is at its end
         return
-    if turned["difference"] != [-number for number in found["difference"]]:
+    mirrored = {"low": "high", "high": "low", "difference": "difference"}
+    opposite = all(turned[name] == [-number for number in found[other]] for name, other in mirrored.items())
+    if not opposite or turned["p_value"] != found["p_value"]:
         raise BrokenError("the second against the first is not the opposite", (found, turned))
 
 

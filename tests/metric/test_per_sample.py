@@ -65,7 +65,7 @@ def slow_rows(name: str, columns: Any, options: Any, results: Any) -> list[Row]:
         label, flags = int(columns["references"][i]), columns.get("open_labels")
         if ood and label == options.get("ignore_value"):
             continue
-        called = score >= threshold if name == "openauc" else score > threshold
+        called = score > threshold
         unknown = label == options.get("out_value", 1) if ood else bool(label < 0 if flags is None else flags[i])
         prediction = columns["predictions"][i]
         predicted = int(np.argmax(prediction) if np.ndim(prediction) else prediction)

@@ -178,7 +178,7 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     columns, _ = cases.draw("openset_detection", 3)
     options = {"known_classes": [0, 1], "conf_list": [0.5, 0.0, 1.0], "per_class": True, "per_image": True, **options}
     found = computed("openset_detection", load, columns, options)
-    figure = draw(found, "openset_detection")[2]
+    figure = draw(found, "openset_detection")[3]
     assert list(figure.data[0].x) == [0.0, 0.5, 1.0]
     assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
         figure.data[-2].y
@@ -188,8 +188,21 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     assert f"per_image, {rows} rows" in shown
     assert shown.count("<tr>") > rows + 3
     del options["conf_list"]
-    without = draw(computed("openset_detection", load, columns, options), "openset_detection")[2]
+    without = draw(computed("openset_detection", load, columns, options), "openset_detection")[3]
     assert 3 < len(without.data[0].x) <= sweep.MAX_LEVELS
+
+
+@pytest.mark.parametrize("options", [{"protocol": "owod", "recall_level": None}, {"errors": True}], ids=str)
+def test_fates_are_drawn_whether_or_not_they_are_asked_for(options: cases.Options, load: Load) -> None:
+    columns, _ = cases.draw("openset_detection", 3)
+    options = {"known_classes": [0, 1], "unknown_class_id": 9, **options}
+    found = computed("openset_detection", load, columns, options)
+    bars = {bar.name: dict(zip(bar.y, bar.x)) for bar in draw(found, "openset_detection")[2].data}
+    assert bars["found"]["unknown"] == found.results["U-Recall"]
+    for side in ("known", "unknown"):
+        assert sum(shares.get(side, 0) for shares in bars.values()) == pytest.approx(1)
+    low = computed("openset_detection", load, columns, {"known_classes": [0, 1], "iou_threshold": 0.05})
+    assert not any(len(bar.x) for bar in draw(low, "openset_detection")[2].data)
 
 
 def test_no_more_is_drawn_than_is_said(load: Load) -> None:

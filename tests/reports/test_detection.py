@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from PIL import Image, ImageColor
 from openworld_metrics import Rules, evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.evaluation.box_outcomes import ERRORS, OUTCOMES, BoxOutcome, count_outcomes, worst_images
+from openworld_metrics.evaluation.error_examples import error_examples
 from openworld_metrics.formats import Dataset, Detections
 from openworld_metrics.reports.colors import OUTCOME_COLORS
 from openworld_metrics.reports.pictures import MAX_WITHOUT_OBJECT, shown_boxes
@@ -117,3 +119,41 @@ def test_a_crowd_of_boxes_that_match_nothing() -> None:
     right = BoxOutcome((0, 0, 1, 1), outcomes.RIGHT, 0, 0.01, 0)
     assert right.words == "known, right class"
     assert list(shown_boxes([*boxes, right])) == [*boxes[:MAX_WITHOUT_OBJECT], right]
+
+
+def test_the_report_of_errors_has_a_bar_for_each_side_and_an_example_of_each_kind(tmp_path: Path) -> None:
+    made = scenes.scene(6, 40)
+    options: dict[str, Any] = {**OPTIONS, "protocol": "owod", "recall_level": None, "errors": True}
+    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
+    page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
+    openset = results["openset_metrics"]
+    kinds = [kind for kind, count in zip(openset["errors"]["error"], openset["errors"]["count"]) if count]
+    assert len(kinds) > 5
+    examples = error_examples(made, known_classes=scenes.KNOWN, **options)
+    assert [example.error for example in examples] == kinds
+    for number, example in enumerate(examples, 1):
+        assert f'<img src="error_{number:02}.png" alt="{example.error}">' in page
+        assert (tmp_path / f"error_{number:02}.png").is_file()
+        assert example.image in range(40)
+    for side in ("known", "unknown"):
+        assert f"{openset[f'total_{side}']} {side} objects: found" in page
+    assert page.count('class="fates"') == 2
+    without = reports.write_report(
+        made, {"openset_metrics": {"U-Recall": 0.5}}, tmp_path / "b", scenes.KNOWN, **OPTIONS
+    )
+    assert "Where the errors go" not in without.read_text()
+
+
+def test_an_example_is_the_most_confident_of_its_kind() -> None:
+    box = [[0.0, 0, 10, 10], [50, 0, 60, 10]]
+    true = {"boxes": np.asarray(box), "labels": np.asarray([7, 0]), "ignored": np.zeros(2, np.int64)}
+    found = {
+        "boxes": np.asarray([box[0], box[0], [300.0, 0, 310, 10]]),
+        "scores": np.asarray([0.5, 0.9, 0.3]),
+        "labels": np.asarray([1, 0, 999]),
+    }
+    made = Detections(Dataset(["a"], [true], {0: "cat", 1: "dog"}, [None], [None], [1]), [found])
+    misnamed, background, missed = error_examples(made, known_classes=[0, 1], unknown_class_id=999)
+    assert (misnamed.error, misnamed.boxes[0].score, misnamed.boxes[0].true_label) == ("unknown called known", 0.9, 7)
+    assert (background.error, len(background.boxes)) == ("background called unknown", 1)
+    assert (missed.error, missed.boxes[0].box) == ("missed", (50.0, 0.0, 60.0, 10.0))

@@ -1,4 +1,4 @@
-"""The page of openset_detection: the boxes of one image by outcome, what objects were called, and the sweep."""
+"""The page of openset_detection: the boxes of one image by outcome, what became of all objects, and the sweep."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CL
 from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
+from ..figures.fates import draw_fates
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..figures.thumbnails import Thumbnail, box_picture
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Derived, Example, Option, Page, Sample, Source
@@ -26,7 +27,7 @@ from ..serving.limits import MAX_IMAGES
 
 def _draw(computed: Computed) -> Sequence[Any]:
     found = boxes_to_draw(computed.state, computed.options)
-    return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
+    return [draw_boxes(found, computed), draw_confusion(found), draw_fates(computed), draw_sweep(computed)]
 
 
 def _draw_image(computed: Computed) -> Any:
@@ -142,10 +143,10 @@ PAGE = Page(
         Option("average_precision", "choice", ("all", "11-point")),
         Option("per_class", "flag"),
         Option("per_image", "flag"),
-        Option("conf_list", "numbers"),
         Option("errors", "flag"),
         Option("recall_budgets", "numbers"),
         Option("budget", "choice", ("unknown", "all")),
+        Option("conf_list", "numbers"),
         CONFIDENCE,
     ),
     examples=(
@@ -195,7 +196,12 @@ PAGE = Page(
             {"known_classes": (0, 1, 2), "unknown_class_id": 999},
         ),
     ),
-    pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
+    pictures=(
+        "Boxes by outcome",
+        "What objects were called",
+        "What became of the objects",
+        "Over the confidence threshold",
+    ),
     draw=_draw,
     draw_image=_draw_image,
     thumbnails=_thumbnails,

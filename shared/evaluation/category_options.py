@@ -1,0 +1,29 @@
+"""Options of anomaly_suite that differ by category, such as a pixel_threshold: mappings from categories to values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
+    """The options of a category: of a mapping its value. Raises ValueError for a mapping without the category.
+
+    >>> options_of({"pixel_threshold": {"can": 0.3, "vial": 0.4}, "levels": "pixel"}, "vial")
+    {'pixel_threshold': 0.4, 'levels': 'pixel'}
+    """
+    for name, value in options.items():
+        if isinstance(value, Mapping) and category not in value:
+            raise ValueError(f"{name}: expected one of the category {category!r}, got those of {', '.join(value)}")
+    return {name: value[category] if isinstance(value, Mapping) else value for name, value in options.items()}
+
+
+def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> None:
+    """Raise ValueError unless all categories have their options."""
+    for category in categories:
+        options_of(options, category)
+
+
+def by_category(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ by category."""
+    return {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}

@@ -1,0 +1,63 @@
+"""What became of known and of unknown objects, as two bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from ...detection.fates import FATES
+from ...detection.openset_detection import OpenSetDetection, detection_results
+from .computed import Computed
+from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure
+
+TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # which the fates are without
+FATE_COLORS = {
+    "found": GREEN,
+    "called another known": "#a06a00",
+    "called unknown": "#857a00",
+    "called known": PURPLE,
+    "badly placed": BLUE,
+    "both": GREY,
+    "missed": ORANGE,
+}
+
+
+def draw_fates(computed: Computed) -> go.Figure:
+    """The share of each fate, of the known and of the unknown objects."""
+    table = _fates(computed)
+    fig = figure("share of the objects", "object", height=300)
+    rows = [*zip(table["objects"], table["fate"], table["count"], table["share"])]
+    for fate in dict.fromkeys(fate for _, fate in FATES):
+        of_fate = [row for row in rows if row[1] == fate]
+        sides, counts = [row[0] for row in of_fate], [row[2] for row in of_fate]
+        fig.add_bar(
+            x=[row[3] for row in of_fate],
+            y=sides,
+            orientation="h",
+            name=fate,
+            text=[str(count) if count else "" for count in counts],
+            customdata=counts,
+            textposition="inside",
+            insidetextanchor="middle",
+            marker=dict(color=FATE_COLORS[fate]),
+            hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.1%}})<extra></extra>",
+        )
+    fig.update_layout(barmode="stack", legend=dict(traceorder="normal"))
+    return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(range=[0, 1], tickformat=".0%")
+
+
+def _fates(computed: Computed) -> Mapping[str, Sequence[Any]]:
+    """The table of the results, or one that is made for the picture."""
+    if "fates" in computed.results:
+        table: Mapping[str, Sequence[Any]] = computed.results["fates"]
+        return table
+    options = {name: value for name, value in computed.options.items() if name not in TABLES}
+    # a threshold below a tenth, at which no box is badly placed, has none
+    if options["iou_threshold"] < 0.1:
+        return {"objects": [], "fate": [], "count": [], "share": []}
+    options |= {"errors": True, "recall_level": None, "confidence_level": None}
+    state: Any = computed.state
+    made: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
+    return made
