@@ -82,12 +82,14 @@ class Comparison(NamedTuple):
     def rows(self) -> dict[Key, dict[str, Any]]:
         """A row of the table for each rate, by key and by (group, key)."""
         first, second = self.first.rates(), self.second.rates()
-        keys = [key for key in first if key in second and key in self.differences]
+        keys = [key for key in first if key in second and not np.isnan(self.differences.get(key, np.nan)).all()]
         return {key: self._row(first[key], second[key], key) for key in keys}
 
     def _row(self, first: Rate, second: Rate, key: Key) -> dict[str, Any]:
         values = self.differences[key]
-        low, high = percentiles(values, self.level)
+        values = values[~np.isnan(values)]  # of resamples that have a difference
+        # the upper end as the lower one of the opposite differences, so that swapping the models mirrors it to the bit
+        low, high = (sign * percentiles(sign * values, self.level)[0] + 0.0 for sign in (1, -1))
         return {
             "key": key if isinstance(key, str) else key[1],
             "first": first.value,
@@ -200,8 +202,7 @@ def better(higher: bool | None, low: float, high: float) -> str | None:
 
 
 def p_value(differences: np.ndarray) -> float:
-    """The p-value of no difference, from the differences in resamples that have one."""
-    differences = differences[~np.isnan(differences)]
+    """The p-value of no difference, from the differences in resamples."""
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
 

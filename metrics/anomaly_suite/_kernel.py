@@ -739,6 +739,7 @@ class Rate(NamedTuple):
 
     value: the number
     higher: whether higher is better; None where neither way is
+    share: whether it is a share, in [0, 1], which may be shown in percent
     error: a bound of |value − value of the scores before they were cut|; None where none were cut
     threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
     interval: the bounds of its confidence interval
@@ -746,12 +747,20 @@ class Rate(NamedTuple):
 
     value: float
     higher: bool | None
+    share: bool = True
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
 
 
-Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+class Count(NamedTuple):
+    """A count of which fewer or more is better; counts without a direction are plain integers."""
+
+    value: int
+    higher: bool
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (Count or int), a threshold (float) or a table (list or dict)
 
 
 def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -763,7 +772,7 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, result in results.items():
         if not isinstance(result, Rate):
-            plain[key] = result
+            plain[key] = result.value if isinstance(result, Count) else result
             continue
         plain[key] = result.value
         if result.interval is not None:
@@ -802,7 +811,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -821,8 +830,10 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -840,7 +851,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -861,6 +872,8 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
         if all(type(result) is int for result in column):
             means[key] = sum(column)
+        elif all(isinstance(result, Count) for result in column):
+            means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
             means[key] = _mean_rate(column)
     return means
@@ -879,7 +892,7 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         error = mean(errors)
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
-    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
 def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
@@ -1029,19 +1042,17 @@ def with_means(by_group: ByGroup) -> Replicates:
 
 
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    return {key: percentiles(values, level) for key, values in replicates.items()}
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
-
-    Those of the opposite values are their opposites, to the last bit.
-    """
-    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
-    if not len(values):
-        return math.nan, math.nan
-    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
 
@@ -1765,7 +1776,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         asked = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -1800,7 +1811,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self)
@@ -1812,9 +1823,8 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+        sample = _there(predictions=prediction, references=reference, **kwargs)
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -1987,6 +1997,11 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
     return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+
+
+def _there(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -4984,7 +4999,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
     """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
-    [1, 0, 2]
+    [1, 0, 1]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64
@@ -5579,7 +5594,7 @@ def _as_threshold(threshold: Any, name: str) -> float | None:
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`."""
+    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

@@ -11,6 +11,7 @@ import click
 from tqdm import tqdm
 
 from ..formats.tables import columns as columns_of_files
+from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, as_table
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
@@ -92,11 +93,12 @@ def compute(
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         state = {} if plot is None else metric.state()
-        count, results = len(metric), metric.compute()
+        count, summary = len(metric), metric.summary()
+    results = summary.as_dict()
     page = [] if report is None else [error_report(name, results, report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
-    writes = saving(save, results)
+    writes = saving(save, {**results, KINDS: summary.kinds()})
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
     deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)

@@ -138,7 +138,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here.
+    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

@@ -146,7 +146,9 @@ class OwDln(MatchedImages):
         """Rates and counts; see `openset_detection_rates`."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
-        rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
         for error, columns in self._mended.items():
             more = in_total(columns, counts)
             after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))

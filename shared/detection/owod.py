@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_int_list
-from ..metric.results import Rate, Results
+from ..metric.results import Count, Rate, Results
 from .counting import (
     CountColumns,
     as_rows,
@@ -106,14 +106,14 @@ class Owod(MatchedImages):
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
         of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
             "WI(OWOD)": by_recall,
-            "A-OSE": totals.pop("A-OSE"),
-            "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (mended, columns) in self._mended.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +15,7 @@ from ..anomaly.levels import check_levels
 from ..arrays.arrays import State
 from ..arrays.options import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
+from ..formats.written.flat import KINDS
 from ..metric.bootstrap import ByGroup
 from ..metric.groups import ALL, as_parts
 from ..metric.joining import joined
@@ -109,11 +110,22 @@ def evaluate_maps(
                 members = members_of(group, scored)
                 by_group[group] = {**_counts(members), **row}
                 if "per_image" in row:
-                    names = {"image": [image.image.name for image in members]}
-                    tables[group] = {**by_group[group].pop("per_image"), **names}
+                    tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, resize, sample_pattern, settings, sum(image.lacks_pixels for image in images))
     summary = assembled(asked, by_group, replicates)
-    return AnomalyRun(listed, {**summary.as_dict(), "evaluation": record}, images, drawn, tables)
+    return AnomalyRun(
+        listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables
+    )
+
+
+def _in_reading_order(
+    table: Mapping[str, list[Any]], members: Sequence[ScoredImage], scored: Sequence[ScoredImage]
+) -> dict[str, list[Any]]:
+    """The table of a group's images, with their names, in the order in which the category was read."""
+    position = {image.map_file: i for i, image in enumerate(scored)}
+    order = sorted(range(len(members)), key=lambda i: position[members[i].map_file])
+    columns = {**table, "image": [image.image.name for image in members]}
+    return {key: [column[i] for i in order] for key, column in columns.items()}
 
 
 def states_of(metric: AnomalySuite, category: str) -> dict[str, State]:

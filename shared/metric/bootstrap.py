@@ -6,7 +6,6 @@ rows. Rows are in a canonical order, so an interval has the same bits for any or
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -111,19 +110,17 @@ def with_means(by_group: ByGroup) -> Replicates:
 
 
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    return {key: percentiles(values, level) for key, values in replicates.items()}
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
-
-    Those of the opposite values are their opposites, to the last bit.
-    """
-    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
-    if not len(values):
-        return math.nan, math.nan
-    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
 

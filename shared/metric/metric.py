@@ -166,7 +166,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         asked = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -201,7 +201,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self)
@@ -213,9 +213,8 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+        sample = _there(predictions=prediction, references=reference, **kwargs)
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -388,6 +387,11 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
     return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+
+
+def _there(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _differ(first: Any, second: Any) -> bool:

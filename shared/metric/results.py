@@ -17,6 +17,7 @@ class Rate(NamedTuple):
 
     value: the number
     higher: whether higher is better; None where neither way is
+    share: whether it is a share, in [0, 1], which may be shown in percent
     error: a bound of |value − value of the scores before they were cut|; None where none were cut
     threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
     interval: the bounds of its confidence interval
@@ -24,12 +25,20 @@ class Rate(NamedTuple):
 
     value: float
     higher: bool | None
+    share: bool = True
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
 
 
-Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+class Count(NamedTuple):
+    """A count of which fewer or more is better; counts without a direction are plain integers."""
+
+    value: int
+    higher: bool
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (Count or int), a threshold (float) or a table (list or dict)
 
 
 def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +50,7 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, result in results.items():
         if not isinstance(result, Rate):
-            plain[key] = result
+            plain[key] = result.value if isinstance(result, Count) else result
             continue
         plain[key] = result.value
         if result.interval is not None:
@@ -80,7 +89,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -99,8 +108,10 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -118,7 +129,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -139,6 +150,8 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
         if all(type(result) is int for result in column):
             means[key] = sum(column)
+        elif all(isinstance(result, Count) for result in column):
+            means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
             means[key] = _mean_rate(column)
     return means
@@ -157,7 +170,7 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         error = mean(errors)
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
-    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
 def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:

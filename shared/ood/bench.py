@@ -145,7 +145,7 @@ def bench_rates(
     rates: Results = {}
     for name, measure in measures.items():
         value = values[name] if name in values else measure.source(sides)  # type: ignore[operator]
-        rates[name] = Rate(_plain(value), measure.higher)
+        rates[name] = Rate(_plain(value), measure.higher, measure.share)
         if thresholds and isinstance(value, Reached):
             rates[name] = rates[name]._replace(threshold=exceeded_threshold(value, sides.ascending))
     return rates

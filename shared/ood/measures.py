@@ -48,11 +48,13 @@ class Measure(NamedTuple):
     source: a quantity of exceedance counts, or a function of the sides
     higher: whether higher is better
     of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
+    share: whether its value is a share, in [0, 1]
     """
 
     source: Quantity | Callable[[Sides], float]
     higher: bool | None
     of_inside: bool = False
+    share: bool = True
 
 
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:

@@ -31,6 +31,15 @@ SKLEARN_LABELS = (
     "zero_one_loss",
 )
 SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
+_NO_SHARES = (
+    "brier_score_loss",
+    "cohen_kappa_score",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "hinge_loss",
+    "log_loss",
+    "matthews_corrcoef",
+)
 
 
 def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
@@ -45,9 +54,10 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    higher = not name.endswith("_loss")  # as scikit-learn names what is to be minimised
+    # scikit-learn names what is to be minimised so
+    facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), higher)
+        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), **facts)
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
@@ -55,7 +65,7 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
         labels, scores = sides.ordered
         return function(labels, (scores > threshold).astype(np.int64))
 
-    return Measure(measure, higher)
+    return Measure(measure, **facts)
 
 
 def is_function(metric: Any) -> bool:

@@ -157,7 +157,12 @@ class OpenAUC(Metric):
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`."""
+    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
+
+    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
+    >>> openauc_metrics(state)["openauc"]
+    1.0
+    """
     metric = OpenAUC(**options)
     prepared = metric.prepare(state)
     results = prepared.rates()

@@ -1,9 +1,10 @@
-"""Which way a result is better, by its key: for tables, where the best is bold and rates may be percent."""
+"""Which way a result is better: as results say it, or a guess from the key for files of other programs."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class Direction(NamedTuple):
@@ -18,10 +19,10 @@ _KEYS = {
     Direction(True, True): (
         r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
         r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+|coverage@risk.+",
-        r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
-        r"(image|pixel|sample)_(auroc|ap|aupr|f1_max|iou_max|f1|precision|recall|t[pn]r[\d.]+[tf][pn]r)",
-        r"aupro@.+|auspro@.+|aupimo|siou|ppv|segment_f1",
-        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
+        r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|((image|pixel)_)?t[pn]r([\d.]+[tf][pn]r)?",
+        r"(image|pixel|sample)_(auroc|ap|aupr|f1_max|f1|iou_max|precision|recall)|aupro@.+|auspro@.+|aupimo",
+        r"siou|ppv|segment_f1",
+        r"(U-)?(recall|precision|F1|AP|AR|mAP)(50|50-95|@.+|\((Known|U|K|(previously|newly) known)\))?",
         r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
     Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
@@ -51,15 +52,14 @@ def direction(key: str) -> Direction | None:
     return None
 
 
-def better(key: str, difference: float, low: float, high: float) -> str | None:
-    """Which of two models is better in a result, "first" or "second", if the interval of the difference leaves out 0.
+def direction_of(key: str, kinds: Mapping[str, Any]) -> Direction | None:
+    """The direction that saved results state in their `kinds`; of files that state none, a guess from the name.
 
-    None where it does not, or where it is not known which way is better.
-
-    >>> better("auroc", 0.02, 0.01, 0.03), better("fpr95tpr", 0.02, 0.01, 0.03), better("auroc", 0.02, -0.01, 0.05)
-    ('first', 'second', None)
+    >>> direction_of("auroc", {"auroc": {"kind": "rate", "higher": True, "share": True}})
+    Direction(higher=True, rate=True)
     """
-    known = direction(key)
-    if known is None or low <= 0 <= high:
-        return None
-    return "first" if (difference > 0) == known.higher else "second"
+    stated = kinds.get(key, kinds.get(key.rpartition("/")[2]))
+    if not isinstance(stated, Mapping):
+        return direction(key)
+    higher = stated.get("higher")
+    return Direction(higher, stated.get("share") is True) if isinstance(higher, bool) else None

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..extras import extra
-from .directions import better
 from .plots import check_picture, save_figure
 
 # Okabe and Ito's: the first is better, the second is, neither for sure
@@ -34,10 +33,8 @@ def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, ti
     """
     groups = table.get("group", [None] * len(table["key"]))
     names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, table["key"])]
-    ends = zip(names, table["key"], table["difference"], table["low"], table["high"])
-    rows = [
-        Interval(name, value, low, high, _COLORS[better(key, value, low, high)]) for name, key, value, low, high in ends
-    ]
+    columns = zip(names, table["difference"], table["low"], table["high"], table["better"])
+    rows = [Interval(name, value, low, high, _COLORS[better]) for name, value, low, high, better in columns]
     there = {row.color for row in rows}
     legend = {words: color for words, color in zip(_WORDS, _COLORS.values()) if color in there}
     _draw(rows, Path(path), title or "first − second", zero=True, legend=legend)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
-from .directions import direction
 from .tables import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
@@ -44,7 +43,9 @@ def render(
     Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
     ValueError for a rate beyond 1 that is to be percent.
 
-    >>> table = ResultTable(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
+    >>> from openworld_metrics.reports.directions import Direction
+    >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True))
+    >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
     >>> print(render(table, percent=True))
         auroc  total
     a  *75.00      3
@@ -71,7 +72,7 @@ def render(
 
 
 def _is_rate(cell: Cell | None) -> bool:
-    known = None if cell is None else direction(cell.key)
+    known = None if cell is None else cell.direction
     return known is not None and known.rate
 
 
@@ -81,7 +82,7 @@ def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
     if cell.value > 1:
         raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
     std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
-    return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
+    return cell._replace(value=100 * cell.value, std=std, low=low, high=high)
 
 
 def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:

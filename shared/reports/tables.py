@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..arrays.options import as_choice
-from ..formats.written.flat import flat, rows_of_groups
-from .directions import direction
+from ..formats.written.flat import KINDS, flat, rows_of_groups
+from .directions import Direction, direction_of
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
 ROW_KINDS = ("files", "groups")
@@ -32,6 +32,7 @@ class Cell(NamedTuple):
     low: float | None = None
     high: float | None = None
     best: bool = False
+    direction: Direction | None = None
 
 
 class ResultTable(NamedTuple):
@@ -78,6 +79,8 @@ def make_table(
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: _by_group(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
+    cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
         raise ValueError("results: expected numbers, got none")
     cells = _marked(cells)
@@ -109,6 +112,12 @@ def _check(**options: Any) -> None:
             continue
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
             raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
+
+
+def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the keys of saved results are, where these say it."""
+    kinds = results.get(KINDS)
+    return kinds if isinstance(kinds, Mapping) else {}
 
 
 def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -184,12 +193,12 @@ def _std(values: Sequence[float]) -> float | None:
 
 
 def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
-    rivals: dict[tuple[str, str], list[float]] = {}
+    rivals: dict[tuple[str, str], list[Cell]] = {}
     for (_, group, key), cell in cells.items():
-        rivals.setdefault((group, key), []).append(cell.value)
+        rivals.setdefault((group, key), []).append(cell)
     best = {}
-    for (group, key), numbers in rivals.items():
-        known, values = direction(key), [value for value in numbers if not math.isnan(value)]
+    for (group, key), own in rivals.items():
+        known, values = own[0].direction, [cell.value for cell in own if not math.isnan(cell.value)]
         if known is not None and len(values) > 1:
             best[group, key] = max(values) if known.higher else min(values)
     return {

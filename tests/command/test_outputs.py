@@ -76,7 +76,7 @@ def test_results_are_printed_though_they_cannot_be_saved(run: Run, monkeypatch: 
     # what can be saved is, though something else cannot
     monkeypatch.setattr("openworld_metrics.reports.plots.write_file", full)
     assert run(*COMPUTE, "--save", "x.json", "--plot", "x.png")[0] == 2
-    assert json.loads(Path("x.json").read_text()) == RESULTS
+    assert json.loads(Path("x.json").read_text()).items() >= RESULTS.items()
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "a pipe that nobody reads", "closed"])
@@ -95,7 +95,7 @@ def test_results_are_saved_though_they_cannot_be_printed(place: str, tmp_path: P
         "a pipe that nobody reads": (1, ""),
         "closed": (2, "openworld-metrics: standard output: expected it to be open, got it closed\n"),
     }[place]
-    assert json.loads((tmp_path / "x.json").read_text()) == RESULTS
+    assert json.loads((tmp_path / "x.json").read_text()).items() >= RESULTS.items()
 
 
 def test_other_closed_streams(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_other_closed_streams(tmp_path: Path) -> None:
     assert (code, json.loads(output)) == (0, RESULTS)
     assert command("conpute", folder=tmp_path, **without(2))[0] == 2
     assert command(*streamed, "--save", "x.json", folder=tmp_path, **without(0, 1, 2))[0] == 2
-    assert json.loads((tmp_path / "x.json").read_text()) == RESULTS
+    assert json.loads((tmp_path / "x.json").read_text()).items() >= RESULTS.items()
 
 
 def test_an_unwritable_hugging_face_home(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_memory_errors_are_called_so(of: str, run: Run, monkeypatch: pytest.Monk
     with monkeypatch.context() as patched:
         patched.setitem(columns._READERS, ".npy", fails)
         assert run(*COMPUTE) == (2, "", f"openworld-metrics: x.npy: {said}\n")
-    monkeypatch.setattr(OODBench, "compute", fails)
+    monkeypatch.setattr(OODBench, "summary", fails)
     assert run(*COMPUTE) == (2, "", f"openworld-metrics: {said}\n")
 
 
@@ -192,7 +192,7 @@ def test_a_defect_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     def fails(*_: object, **__: object) -> Any:
         raise RuntimeError("two\nlines \x1b[31m" + "x" * 600)
 
-    monkeypatch.setattr(OODBench, "compute", fails)
+    monkeypatch.setattr(OODBench, "summary", fails)
     code, output, errors = run(*COMPUTE)
     assert (code, output, len(errors)) == (2, "", 501)
     assert errors.startswith("openworld-metrics: RuntimeError: two lines \\x1b[31mxxx")

@@ -87,7 +87,7 @@ def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.Monke
     write_other(made, tmp_path / "other")
     monkeypatch.chdir(tmp_path)
     options = ["--maps", "maps", "--data", "data", "--compare", "other", "--confidence-level", "0.9"]
-    code, output, _ = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
-    assert code == 0
+    code, output, errors = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
+    assert (code, errors) == (0, "")
     assert len(json.loads(output)["comparison"]["p_value"]) == 4
     assert "image_auroc_p_value" in Path("x.txt").read_text()

@@ -38,7 +38,7 @@ TARGETS: dict[str, Row] = {
     **{f"maps.{ending}": Row("maps", 30) for ending in ("tiff", "npy", "npz", "png")},
     "files of OOD scores": Row("ood_files", 60),
     "saved results": Row("saved", 100),
-    **{f"thresholds of {name}": Row("thresholds", 100) for name in ("ood_bench", "open F", "functions")},
+    **{f"thresholds of {name}": Row("thresholds", 100) for name in ("ood_bench", "open F", "maps", "functions")},
     "scores from logits": Row("logits", 300),
     "page endpoint": Row("pages", 80),
     "page button": Row("pages", 20),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld_metrics import MacroOpenF, MicroOpenF, OODBench, guaranteed_coverage, threshold_at_fpr
+from openworld_metrics import AnomalySuite, MacroOpenF, MicroOpenF, OODBench, guaranteed_coverage, threshold_at_fpr
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
 from tests.fuzz.fingerprint import check_same, fingerprint
 from tests.fuzz.values import anything
@@ -117,6 +117,36 @@ def run_f(case: Case) -> None:
             raise BrokenError("micro F is another", (found, hits, counted))
 
 
+def run_maps(case: Case) -> None:
+    """The thresholds of anomaly_suite: a pixel is anomalous iff score > threshold."""
+    value: Sides = case.value
+    given = fingerprint(value)
+    anomalous = value.classes < 0
+    # each pixel twice, so that a map has two rows
+    columns = {"predictions": np.stack([[value.scores] * 2]), "references": np.stack([[anomalous.astype(int)] * 2])}
+    if -np.inf in np.asarray(value.scores):  # which no threshold exceeds
+        return
+    metric = case.attempt(lambda: AnomalySuite(levels="pixel", points=value.point, thresholds=True))
+    if isinstance(metric, Refused):
+        return
+    found = case.attempt(lambda: metric.compute(**columns))
+    check_same(given, fingerprint(value), "an input")
+    if isinstance(found, Refused):
+        return
+    scores = np.asarray(value.scores).astype(float)
+    positives, negatives = int(anomalous.sum()), int((~anomalous).sum())
+    for name in ("f1_max", *metric.operating_points):
+        t = found[f"pixel_{name}_threshold"]
+        tp, fp = int(np.sum(scores[anomalous] > t)), int(np.sum(scores[~anomalous] > t))
+        rates = {"f1_": Fraction(2 * tp, tp + fp + positives), "tpr": Fraction(tp, positives)}
+        rates |= {"fpr": Fraction(fp, negatives), "fnr": 1 - rates["tpr"], "tnr": Fraction(negatives - fp, negatives)}
+        if found[f"pixel_{name}"] != float(rates[name[:3]]):
+            raise BrokenError("a threshold of anomaly_suite does not give its rate", (name, found, rates))
+    again = AnomalySuite(levels="pixel", per_image=True, pixel_threshold=found["pixel_f1_max_threshold"])
+    if again.compute(**columns)["per_image"]["iou"] != [found["pixel_iou_max"]]:
+        raise BrokenError("the threshold of the best F1 does not give the best IoU", found)
+
+
 def run_functions(case: Case) -> None:
     """`threshold_at_fpr` and `guaranteed_coverage`."""
     value: Sides = case.value
@@ -146,5 +176,6 @@ def run_functions(case: Case) -> None:
 TARGETS = [
     Target("thresholds of ood_bench", make, damage, run_points),
     Target("thresholds of open F", make, damage, run_f),
+    Target("thresholds of maps", make, damage, run_maps),
     Target("thresholds of functions", make, damage, run_functions),
 ]

@@ -37,6 +37,7 @@ def test_differences_with_the_better_model(figures: list[Any]) -> None:
         "difference": [0.02, 0.03, 0.05, -300.0, 2.0],
         "low": [0.01, 0.02, -0.01, -410.0, 1.0],
         "high": [0.03, 0.04, 0.11, -190.0, 3.0],
+        "better": ["first", "second", None, "first", None],
     }
     draw_differences(table, "x.svg", title="ours")
     rates, others = figures[0].axes

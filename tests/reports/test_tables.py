@@ -54,11 +54,21 @@ def test_files_as_rows() -> None:
     ]
 
 
+def test_directions_are_read_where_results_state_them() -> None:
+    kinds = {"surprise": {"kind": "rate", "higher": False, "share": True}, "images": {"kind": "count"}}
+    models = {name: {"surprise": value, "images": 3, "kinds": kinds} for name, value in (("a", 0.25), ("b", 0.5))}
+    rows = dict(make_table(models).rows)
+    assert [cell and cell.best for cell in rows["a"]] == [True, False]
+    assert [cell and cell.best for cell in rows["b"]] == [False, False]
+    assert "25.00" in render(make_table(models), "markdown", percent=True)
+
+
 def test_means_over_seeds() -> None:
     rows = dict(make_table(MODELS, seeds=r"-s\d").rows)
-    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]))
-    assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True)
-    assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True)
+    up, down = Direction(True, True), Direction(False, True)
+    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), direction=up)
+    assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True, direction=down)
+    assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True, direction=up)
     assert rows["vit"][2] == Cell("total", 4.5, std=statistics.stdev([4, 5]))
 
 

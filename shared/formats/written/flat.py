@@ -8,7 +8,8 @@ from numbers import Real
 from typing import Any
 
 # what an evaluation says of itself and of another model, beside its results
-RECORDS = frozenset({"evaluation", "comparison", "other"})
+KINDS = "kinds"  # in saved results: what each key is, and which way is better
+RECORDS = frozenset({"evaluation", "comparison", "other", KINDS})
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
