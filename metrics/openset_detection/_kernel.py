@@ -1094,6 +1094,7 @@ class Rate(NamedTuple):
 
     value: the number
     higher: whether higher is better; None where neither way is
+    share: whether it is a share, in [0, 1], which may be shown in percent
     error: a bound of |value − value of the scores before they were cut|; None where none were cut
     threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
     interval: the bounds of its confidence interval
@@ -1101,12 +1102,20 @@ class Rate(NamedTuple):
 
     value: float
     higher: bool | None
+    share: bool = True
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
 
 
-Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+class Count(NamedTuple):
+    """A count of which fewer or more is better; counts without a direction are plain integers."""
+
+    value: int
+    higher: bool
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (Count or int), a threshold (float) or a table (list or dict)
 
 
 def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -1118,7 +1127,7 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, result in results.items():
         if not isinstance(result, Rate):
-            plain[key] = result
+            plain[key] = result.value if isinstance(result, Count) else result
             continue
         plain[key] = result.value
         if result.interval is not None:
@@ -1157,7 +1166,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1176,8 +1185,10 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1195,7 +1206,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -1216,6 +1227,8 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
         if all(type(result) is int for result in column):
             means[key] = sum(column)
+        elif all(isinstance(result, Count) for result in column):
+            means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
             means[key] = _mean_rate(column)
     return means
@@ -1234,7 +1247,7 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         error = mean(errors)
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
-    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
 def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
@@ -1384,19 +1397,17 @@ def with_means(by_group: ByGroup) -> Replicates:
 
 
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    return {key: percentiles(values, level) for key, values in replicates.items()}
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
-
-    Those of the opposite values are their opposites, to the last bit.
-    """
-    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
-    if not len(values):
-        return math.nan, math.nan
-    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
 
@@ -1765,7 +1776,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         asked = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -1800,7 +1811,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self)
@@ -1812,9 +1823,8 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+        sample = _there(predictions=prediction, references=reference, **kwargs)
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -1987,6 +1997,11 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
     return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+
+
+def _there(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -3909,7 +3924,9 @@ class OwDln(MatchedImages):
         """Rates and counts; see `openset_detection_rates`."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
-        rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
         for error, columns in self._mended.items():
             more = in_total(columns, counts)
             after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
@@ -4263,14 +4280,14 @@ class Owod(MatchedImages):
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
         of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
             "WI(OWOD)": by_recall,
-            "A-OSE": totals.pop("A-OSE"),
-            "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (mended, columns) in self._mended.items():
@@ -4860,7 +4877,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here.
+    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))
