@@ -4999,7 +4999,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
     """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
-    [1, 0, 2]
+    [1, 0, 1]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64
@@ -5594,7 +5594,7 @@ def _as_threshold(threshold: Any, name: str) -> float | None:
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`."""
+    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

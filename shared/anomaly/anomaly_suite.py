@@ -198,7 +198,7 @@ def _as_threshold(threshold: Any, name: str) -> float | None:
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`."""
+    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

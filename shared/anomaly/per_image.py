@@ -59,7 +59,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
     """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
-    [1, 0, 2]
+    [1, 0, 1]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64

@@ -20,11 +20,11 @@ _UNIT, _REST = 61, 30
 def pro_curve(
     region_scores: Any, region_sizes: Any, normal: Any, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The per-region overlap curve, a pixel being anomalous iff score ≥ threshold.
+    """The per-region overlap curve, a pixel being anomalous iff score > threshold.
 
-    PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|,  FPR(t) = |{normal p : s_p ≥ t}| / N
+    PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|,  FPR(t) = |{normal p : s_p > t}| / N
 
-    It starts at a threshold of inf and ends at the lowest score. The trapezoids under all vertices are AUPRO@1.
+    It starts at the highest score and ends at −inf. The trapezoids under all vertices are AUPRO@1.
 
     Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
     normal pixels; max_points, as of `roc_curve`, whose distance holds here.
@@ -32,7 +32,7 @@ def pro_curve(
     Raises ValueError for NaN, an empty side, and sizes that do not add up. Source: as of `aupro`.
 
     >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
-    {'threshold': [inf, 0.9, 0.5, 0.2, 0.1], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
+    {'threshold': [0.9, 0.5, 0.2, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
     """
     pixels = to_numpy(as_scores(region_scores, "region_scores"))
     others = as_side(normal if isinstance(normal, Side) else to_numpy(as_scores(normal, "normal")))

@@ -17,6 +17,8 @@ def box_dict(image: Any, place: str) -> Any:
     >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
     {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
     """
+    if isinstance(image, (np.ndarray, list, dict)):
+        return image
     if is_supervision(image):
         columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
         missing = np.zeros(0) if len(image.xyxy) == 0 else None

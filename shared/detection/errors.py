@@ -13,9 +13,9 @@ import numpy as np
 
 from ..metric.results import Rate, Results
 from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
-from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives, mended_to
+from .false_positives import DUPLICATE, FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
 from .fates import FATES, object_fates
-from .mending import mending, without_objects
+from .mending import mending, without_objects, without_predictions
 from .overlap import Overlaps
 from .protocols import MatchedImages, gain
 
@@ -49,7 +49,6 @@ class Errors:
         self._matched, size = matched, len(boxes.num_predictions)
         self.fates, self.called = object_fates(found, beside)
         self.kinds, self.about = kinds_of_false_positives(found, beside)
-        target = mended_to(self.kinds, self.about)
         is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
@@ -57,8 +56,9 @@ class Errors:
         }
         ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
-            matched.mend(kind, mending(found, going, target))
+        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
+            has_target = place < DUPLICATE
+            matched.mend(kind, mending(found, going, self.about) if has_target else without_predictions(going))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:

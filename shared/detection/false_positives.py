@@ -29,7 +29,8 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # the first place of each
+# the first place of each; those before DUPLICATE are about an object that they should have taken
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 _IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -62,11 +63,13 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
     boxes, pairs = found.boxes, overlaps.pairs
     overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
-    overlaps = overlaps.take(overlaps.compared(NEARBY)[0] >= 0)
-    above, reached = (overlaps.compared(iou)[0] for iou in (NEARBY, boxes.rules.iou_threshold))
+    nearby, _ = overlaps.compared(NEARBY)
+    if (nearby < 0).any():
+        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
+    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
     pairs = overlaps.ranked()
     same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
-    return FalseOverlaps(pairs, same, reached >= 0, above > 0)
+    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
 def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
@@ -87,35 +90,25 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = found.boxes
-    own, own_reached, _ = _best(found, beside.take(beside.same))
-    other, other_reached, other_above = _best(found, beside.take(~beside.same))
+    own, other = (_best(found, beside.take(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
-    is_unknown = np.append(boxes.object_label == boxes.unknown_id, False)[other]
-    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
-
-    kind = BACKGROUND_CALLED + says_unknown
-    kind[other_above] = BOTH + sides[other_above]
-    kind[own_reached] = DUPLICATE
-    kind[other_reached] = MISNAMED + sides[other_reached]
-    badly_placed = (own >= 0) & ~own_reached
-    kind[badly_placed] = BADLY_PLACED
-    kind[~is_false_positive(found)] = -1
-    about = np.where(badly_placed, own, np.where(other_reached, other, np.where(own_reached, own, other)))
-    about[(kind < 0) | (kind == BACKGROUND_CALLED) | (kind == BACKGROUND_CALLED + 1)] = -1
+    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
+    sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
+    kind = np.where(is_false_positive(found), BACKGROUND_CALLED + says_unknown, -1)
+    about = np.full(len(kind), -1)
+    # the first kind that applies is set last
+    for best, which, kinds in (
+        (other, other.above, BOTH + sides),
+        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (other, other.reached, MISNAMED + sides),
+        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+    ):
+        rows = best.pairs.rows[which]
+        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
     return kind, about
 
 
-def mended_to(kind: np.ndarray, about: np.ndarray) -> np.ndarray:
-    """The object that each prediction takes where it is mended: what is badly placed or misnamed, else −1."""
-    return np.where((kind == BADLY_PLACED) | ((kind >= MISNAMED) & (kind < DUPLICATE)), about, -1)
-
-
-def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
+def _best(found: Outcomes, beside: FalseOverlaps) -> FalseOverlaps:
+    """The pair of each prediction with the object that it overlaps most."""
     boxes, pairs = found.boxes, beside.pairs
-    best = beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
-    number = len(boxes.predictions)
-    objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
-    objects[best.pairs.rows], reached[best.pairs.rows] = best.pairs.columns, best.reached
-    above[best.pairs.rows] = best.above
-    return objects, reached, above
+    return beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))

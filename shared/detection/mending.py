@@ -47,6 +47,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     return Mending(going, taking, target[taking], _NO_ROWS)
 
 
+def without_predictions(going: np.ndarray) -> Mending:
+    """Take false positives out of the evaluation."""
+    return Mending(going, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+
+
 def without_objects(objects: np.ndarray) -> Mending:
     """Take objects out of the evaluation."""
     return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)

@@ -13,11 +13,11 @@ from ..ranking.vertices import MAX_POINTS, curve_vertices, table, two_sides
 def oscr_curve(
     unknown: Any, correct_known: Any, num_known: int, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The open-set classification rate curve, a sample being accepted as known iff score < threshold.
+    """The open-set classification rate curve, a sample being accepted as known iff score ≤ threshold.
 
-    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) < t}| / N_k,  FPR(t) = |{unknown j : r(x_j) < t}| / N_u
+    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
 
-    It runs from (0, 0), at the lowest score, to (1, closed-set accuracy), at a threshold of inf. Ties of unknown with
+    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties of unknown with
     known samples rise slantwise, so that the trapezoids under all vertices are OpenAUC.
 
     Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, those of
@@ -28,7 +28,7 @@ def oscr_curve(
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
 
     >>> oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
-    {'threshold': [0.1, 0.3, 0.4, 0.5, inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
+    {'threshold': [-inf, 0.1, 0.3, 0.4, 0.5], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
     """
     sides = two_sides(unknown=unknown, correct_known=correct_known)
     num_unknown, num_correct = (side.total for side in sides)

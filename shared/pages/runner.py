@@ -13,7 +13,7 @@ from .assembly.data_sets import shares_of_groups
 from .assembly.reading import read
 from .figures.computed import Computed
 from .form.controls import options_of
-from .form.form import Form, as_names
+from .form.form import OWN, Form, as_names
 from .page import Page
 from .results.call import recipe_of
 from .results.view import Computation, View, Viewer
@@ -27,7 +27,7 @@ from .serving.costs import (
     option_costs,
     step_costs,
 )
-from .serving.limits import without_paths
+from .serving.limits import RefusedError, without_paths
 
 MAX_WORDS = 2_000  # letters of a message
 # `regions` numbers the regions of masks, and a mask that is uploaded as a picture is 0 and 1
@@ -95,6 +95,8 @@ class Runner:
 
     def run(self, form: Form) -> Computation:
         """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        if form.example == OWN and not form.uploaded:
+            raise RefusedError(f"{OWN}: expected a file, got none; choose it again, or an example")
         reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
         arguments = reading.detectors()
         options = options_of(self.page.options, form.options, self.defaults)

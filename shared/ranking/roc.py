@@ -10,12 +10,12 @@ from .vertices import MAX_POINTS, Vertices, checked_sides, curve_vertices, table
 
 
 def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
-    """The ROC curve: both rates at every threshold, a sample being detected iff score ≥ threshold.
+    """The ROC curve: both rates at every threshold, a sample being detected iff score > threshold.
 
-    TPR(t) = |{i : p_i ≥ t}| / P,  FPR(t) = |{j : n_j ≥ t}| / N
+    TPR(t) = |{i : p_i > t}| / P,  FPR(t) = |{j : n_j > t}| / N
 
-    It starts at a threshold of inf, where nothing is detected, and ends at the lowest score. Ties rise slantwise, so
-    that the trapezoids under all vertices are the AUROC.
+    It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, scores of −inf
+    too. Ties rise slantwise, so that the trapezoids under all vertices are the AUROC.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
     max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
@@ -24,7 +24,7 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
     Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
 
     >>> roc_curve([0.9, 0.4], [0.4, 0.1])
-    {'threshold': [inf, 0.9, 0.4, 0.1], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
+    {'threshold': [0.9, 0.4, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
     """
     sides = checked_sides(positives=positives, negatives=negatives)
     num_positives, num_negatives = (side.total for side in sides)
@@ -45,9 +45,9 @@ def rising(num_positives: int, num_negatives: int) -> Any:
 def precision_recall_curve(
     positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The precision-recall curve at every threshold, a sample being detected iff score ≥ threshold.
+    """The precision-recall curve at every threshold, a sample being detected iff score > threshold.
 
-    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, at a threshold of inf, the precision is 1
+    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, the precision is 1
 
     Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
     vertices are the area of `aupr`; the steps are the average precision.

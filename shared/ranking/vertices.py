@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_one_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, device_of, on_one_device, to_numpy
 from ..arrays.columns import as_scores
 from ..arrays.options import as_int
 from .counts import Side, check_both_classes, runs, sort_sides
@@ -23,7 +23,8 @@ _PER_CELL = 4  # the first, the last, the lowest and the highest
 class Vertices(NamedTuple):
     """Vertices of a curve, from "nothing is detected" to "everything is".
 
-    thresholds: (V,) float64, a sample is detected iff score ≥ threshold; the first is inf, where nothing is
+    thresholds: (V,) float64, a sample is detected iff score > threshold; the first is the highest score, where nothing
+        is, and the last −inf, where everything is
     tp: (V,) int64, positives detected
     fp: (V,) int64, negatives detected
     """
@@ -68,7 +69,22 @@ def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: i
             held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
             crowded = True
     vertices = _joined(held)
-    return thinned(vertices, place, limit) if crowded and limit is not None else vertices
+    if crowded and limit is not None:
+        vertices = thinned(vertices, place, limit)
+    return vertices._replace(thresholds=_exceeded(vertices, positives, negatives))
+
+
+def _exceeded(vertices: Vertices, positives: Side, negatives: Side) -> np.ndarray:
+    """The highest score that is not detected at each vertex; −inf where all are."""
+    highest = np.full(len(vertices.tp), -np.inf)
+    for side, detected in ((positives, vertices.tp), (negatives, vertices.fp)):
+        if side.total:
+            places = side.total - 1 - detected
+            xp = array_namespace(side.scores)
+            at = xp.asarray(np.maximum(places, 0), device=device_of(side.scores))
+            scores = to_numpy(_scores_at(side, at, at)).astype(np.float64)
+            highest = np.maximum(highest, np.where(places < 0, -np.inf, scores))
+    return highest + 0.0  # 0.0 for −0.0
 
 
 def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:

@@ -288,14 +288,14 @@ def test_what_is_said_of_a_point_is_so(load: Load) -> None:
     found = computed("ood_bench", load, {"predictions": scores, "references": labels}, {})
     histogram, roc_curve, precision = draw(found, "ood_bench")
     known, new = scores[labels == 0], scores[labels == 1]
-    at_least = r"(?:score ≥ (\S+)|no sample is found)"
-    said = words_of(rf"ROC, AUROC = \S+\n{at_least}\nFPR (\S+)%, TPR (\S+)%", roc_curve.data[0])
-    assert said[0] == (None, "0.00", "0.00")
-    for threshold, *rates in said[1:]:
-        assert rates == [f"{100 * np.mean(side >= float(threshold)):.2f}" for side in (known, new)]
-    found_at = rf"precision\n{at_least}\nrecall (\S+)%, precision (\S+)%"
-    for threshold, recall, share in words_of(found_at, precision.data[0])[1:]:
-        called = scores >= float(threshold)
+    above = r"(?:score > (\S+)|no sample is found|every sample is found)"
+    said = words_of(rf"ROC, AUROC = \S+\n{above}\nFPR (\S+)%, TPR (\S+)%", roc_curve.data[0])
+    assert (said[0], said[-1]) == ((None, "0.00", "0.00"), (None, "100.00", "100.00"))
+    for threshold, *rates in said[1:-1]:
+        assert rates == [f"{100 * np.mean(side > float(threshold)):.2f}" for side in (known, new)]
+    found_at = rf"precision\n{above}\nrecall (\S+)%, precision (\S+)%"
+    for threshold, recall, share in words_of(found_at, precision.data[0])[1:-1]:
+        called = scores > float(threshold)
         assert recall == f"{100 * np.mean(called[labels == 1]):.2f}"
         assert share == f"{100 * np.mean(labels[called]):.2f}"
     for trace, side, name in zip(histogram.data, (known, new), ("in-distribution", "OOD")):

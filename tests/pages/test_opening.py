@@ -33,7 +33,7 @@ def forms(root: Path) -> Any:
 def opened(events: Events, **query: str) -> Form:
     """The inputs after the page has been opened by an address."""
     changes = events.open(query)
-    form = Form(changes["example"]["value"], files=changes["files"], options=changes["options"])
+    form = Form(changes["example"]["value"], files=[None] * len(events.page.sources), options=changes["options"])
     return with_sample(events.page, events.folder, form)
 
 

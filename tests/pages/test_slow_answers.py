@@ -99,6 +99,15 @@ def test_an_answer_that_takes_long_arrives_in_a_browser(address: str) -> None:
         tab.locator("#ood_bench-numbers table").first.wait_for()
         tab.locator("#ood_bench-compute").click()
         tab.locator("#ood_bench-numbers .new:not([data-run='1'])").wait_for()
+        tab.locator("#ood_bench-results:not(.stale)").wait_for()
+        shown = tab.locator("#ood_bench-numbers .new").get_attribute("data-run")
+        tab.locator("#ood_bench-compute").click()
+        tab.locator("#ood_bench-option-step").locator("input, textarea").first.fill(
+            "7"
+        )  # what is computed is no longer what is asked for
+        tab.locator(f"#ood_bench-numbers .new:not([data-run='{shown}'])").wait_for()
+        tab.wait_for_timeout(500)
+        assert tab.locator("#ood_bench-results.stale").count() == 1
         browser.close()
 
 

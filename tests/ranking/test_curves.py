@@ -49,11 +49,11 @@ def test_the_roc_curve(seed: int) -> None:
     fpr, tpr = shares(found["fpr"], len(negatives)), shares(found["tpr"], len(positives))
     assert float(area(fpr, tpr)) == om.auroc(om.exceedance_counts(positives, negatives))
     ends = [column[at] for column in found.values() for at in (0, -1)]
-    assert ends == [math.inf, min(*positives, *negatives), 0.0, 1.0, 0.0, 1.0]
-    for t, x, y in zip(*found.values()):
-        assert (np.mean(negatives >= t), np.mean(positives >= t)) == (x, y)
+    assert ends == [max(*positives, *negatives), -math.inf, 0.0, 1.0, 0.0, 1.0]
+    for t, x, y in [*zip(*found.values())][:-1]:  # at the last one, scores of -inf are detected as well
+        assert (np.mean(negatives > t), np.mean(positives > t)) == (x, y)
     assert len(set(zip(fpr, tpr))) == len(fpr)
-    assert set(positives) <= {*found["threshold"]}
+    assert {*found["threshold"]} <= {-math.inf, *positives, *negatives}
     assert om.roc_curve(rng.permutation(positives).tolist(), rng.permutation(negatives).tolist()) == found
 
 
@@ -65,9 +65,9 @@ def test_the_precision_recall_curve(seed: int) -> None:
     assert om.aupr(om.exceedance_counts(positives, negatives)) == pytest.approx(
         np.trapezoid(found["precision"], found["recall"]), abs=1e-14
     )
-    assert [column[0] for column in found.values()] == [math.inf, 0.0, 1.0]
-    for t, recall, precision in [*zip(*found.values())][1:]:
-        tp, fp = np.sum(positives >= t), np.sum(negatives >= t)
+    assert [column[0] for column in found.values()] == [max(*positives, *negatives), 0.0, 1.0]
+    for t, recall, precision in [*zip(*found.values())][1:-1]:
+        tp, fp = np.sum(positives > t), np.sum(negatives > t)
         assert (tp / len(positives), tp / (tp + fp)) == (recall, precision)
 
 
@@ -84,8 +84,8 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     assert float(area(fpr, ccr)) == results["openauc"]
     ends = [found[key][at] for key in ("fpr", "ccr") for at in (0, -1)]
     assert ends == [0.0, 1.0, 0.0, results["closed_set_accuracy"]]
-    for t, x, y in [*zip(*found.values())][:-1]:
-        assert (np.mean(unknown < t), np.sum(correct < t) / num_known) == (x, y)
+    for t, x, y in [*zip(*found.values())][1:]:
+        assert (np.mean(unknown <= t), np.sum(correct <= t) / num_known) == (x, y)
     # the rate at a bound is that of the curve's highest vertex within it
     for name, bound in (("0", 0), ("0.1", 0.001), ("10", 0.1), ("25", 0.25), ("50", 0.5), ("100", 1)):
         assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(found["fpr"], found["ccr"]) if x <= bound)
@@ -155,10 +155,10 @@ def test_the_pro_curve(seed: int) -> None:
     assert om.aupro(pixels, sizes, normal, 1.0) == pytest.approx([np.trapezoid(found["pro"], found["fpr"])], abs=1e-13)
     assert [found[key][at] for key in ("fpr", "pro") for at in (0, -1)] == [0.0, 1.0, 0.0, 1.0]
     regions = np.split(pixels, np.cumsum(sizes)[:-1])
-    for t, x, y in zip(*found.values()):
-        exact = sum((Fraction(int(np.sum(r >= t)), len(r)) for r in regions), Fraction()) / len(regions)
+    for t, x, y in [*zip(*found.values())][:-1]:
+        exact = sum((Fraction(int(np.sum(r > t)), len(r)) for r in regions), Fraction()) / len(regions)
         assert y == pytest.approx(float(exact), abs=2e-16)
-        assert np.mean(normal >= t) == x
+        assert np.mean(normal > t) == x
     # the order of regions and of their pixels changes no bit
     order = rng.permutation(len(regions))
     moved = [rng.permutation(regions[k]) for k in order]

@@ -2,24 +2,40 @@
 window.openworldMetrics = (() => {
   const part = (name, kind) => document.querySelector(`#${name}-${kind}`);
   const setStale = (name, stale) => part(name, "results")?.classList.toggle("stale", stale);
+  const changes = {}, begun = {};  // how often a person has changed anything, and when computing began
+  const isOld = (name) => changes[name] !== begun[name];
+  const change = (name) => { changes[name] = (changes[name] ?? 0) + 1; };
+  document.addEventListener("input", (event) => {  // of what is typed gradio tells later
+    const button = event.target.closest?.(".inputs-column")?.querySelector("[id$='-compute']");
+    if (button) change(button.id.replace(/-compute$/, ""));
+  }, true);
 
   return {
     // data are looked at before they can be computed, since options follow of them
-    wait: (name) => { part(name, "compute").disabled = true; },
+    wait: (name) => {
+      change(name);
+      part(name, "compute").disabled = true;
+    },
     proceed: (name) => { part(name, "compute").disabled = false; },
     stale: (name) => {
       part(name, "compute").disabled = false;
       setStale(name, true);
     },
+    changed: (name) => {
+      change(name);
+      setStale(name, true);
+    },
+    begin: (name) => { begun[name] = changes[name]; },
     fresh: (name) => {
       part(name, "compute").disabled = false;
-      setStale(name, false);
+      setStale(name, isOld(name));
     },
+    empty: (name, ...files) => files.map(() => null),
 
     // on a narrow page the results are below the button; after an error those before stay, dimmed
     show: (name, query) => requestAnimationFrame(() => {
       const error = document.querySelector(`#${name}-told .error`);
-      setStale(name, error !== null);
+      setStale(name, error !== null || isOld(name));
       const shown = error ?? document.querySelector(`#${name}-numbers table`);
       const place = shown?.getBoundingClientRect();
       if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});

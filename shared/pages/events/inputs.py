@@ -12,7 +12,7 @@ from ..assembly.direction import column_of_scores
 from ..assembly.reading import read
 from ..form.address import from_query, options_of_title, query_of
 from ..form.controls import shown
-from ..form.form import OWN, TABLE, Form, data_frame, sample_of, titles, with_sample
+from ..form.form import OWN, PASTED, TABLE, Form, data_frame, sample_of, titles, with_sample
 from ..form.looking import Look, look
 from ..reading.pasted import read_pasted
 from ..results.message import message
@@ -22,7 +22,7 @@ from ..serving.ending import bounded
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")
 AGAIN = ("message", *_LOOK)
-LOAD = ("example", "tables", "files", "read_as", "photographs", *_LOOK)
+LOAD = ("example", "tables", "read_as", "photographs", *_LOOK)
 
 
 class Events:
@@ -34,7 +34,7 @@ class Events:
     def load(self, title: str, held: Mapping[str, Any] | None = None) -> Changes:
         """Show an example, with its options or, from a link, `held` values of them."""
         page = self.page
-        if title == OWN:  # is chosen already
+        if title in (OWN, PASTED):  # is chosen already
             return {}
         title = title if title in titles(page) else titles(page)[0]
         sample = sample_of(page, title)
@@ -42,13 +42,11 @@ class Events:
         usual = {**self.runner.defaults, **options_of_title(page, title)}
         options = {option.name: shown(option, usual[option.name]) for option in page.options} | dict(held or {})
         frames = [*map(data_frame, example.tables)]
-        empty = [None] * len(page.sources)
-        form = Form(title, frames, empty, options=options)
+        form = Form(title, frames, [None] * len(page.sources), options=options)
         note = f"<p>{sample.note}</p>" if sample and sample.note else ""
         return {
             "example": gr.update(choices=titles(page), value=title),
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
-            "files": empty,
             "read_as": form.read_as,
             "photographs": gr.update(value=None),
             **self._changes(self._look(form), options, note),
@@ -71,21 +69,26 @@ class Events:
 
     def own_table(self, form: Form) -> Changes:
         """Look at cells that were pasted."""
-        empty = [None] * len(self.page.sources)
-        return {"tables": self._tables(visible=True), "files": empty, **self._own(form._replace(files=empty))}
+        return {"tables": self._tables(visible=True), **self._own(form._replace(files=[]), PASTED)}
+
+    def settle(self, form: Form) -> Changes:
+        """Show the data that are there: answers may come in another order than what they answer was done in."""
+        if form.uploaded and form.example != OWN:
+            return self.upload(form)
+        return self.load("") if form.example == OWN and not form.uploaded else {}
 
     def _tables(self, visible: bool) -> list[Any]:
         return [gr.update(visible=visible) for _ in self.page.sources]
 
-    def _own(self, form: Form) -> Changes:
+    def _own(self, form: Form, title: str = OWN) -> Changes:
         """A look at a person's own data, of which all rows count at first."""
         options = dict(form.options)
-        if form.example != OWN:
+        if form.example != title:
             options = {option.name: shown(option, self.runner.defaults[option.name]) for option in self.page.options}
-        seen = self._look(form._replace(example=OWN, leave_out=False))
+        seen = self._look(form._replace(example=title, leave_out=False))
         if isinstance(seen, Look):
             options |= self._derived(seen)
-        return {"example": gr.update(choices=[*titles(self.page), OWN], value=OWN), **self._changes(seen, options)}
+        return {"example": gr.update(choices=[*titles(self.page), title], value=title), **self._changes(seen, options)}
 
     def again(self, form: Form) -> Changes:
         """Look again, after other columns were chosen or a cell was changed; options stay."""

@@ -17,6 +17,8 @@ from ..serving.launch import QUIET, VISIBLE
 from .inputs import AGAIN, LOAD, Events
 from .results import PICTURE, PRESS, SHOWN, Answers
 
+LATEST = {**QUIET, "trigger_mode": "always_last"}  # what is done while an answer is awaited is answered after it
+
 
 class Wiring:
     """The parts of a page by name, and the events that change them."""
@@ -42,6 +44,7 @@ class Wiring:
 
     def _results(self) -> None:
         """The button, and the choice of a detector, an image or photographs."""
+        self.inputs.button.click(**self._script("begin"))
         self._shown_after(self.inputs.button.click(**self._press(), **VISIBLE))
         self.outputs.detector.input(**self._calls(self.answers.see, SHOWN), **QUIET)
         if self.images:
@@ -50,31 +53,35 @@ class Wiring:
 
     def _data(self) -> None:
         """Examples, files and pasted cells. Data are looked at before they can be computed, since options follow."""
-        chosen = self.form.example.input(**self._calls(self.events.choose, LOAD), **QUIET)
-        self._shown_after(chosen.then(**self._press(), **QUIET))
+        self.form.example.input(**self._empties())
+        chosen = self._settled(self.form.example.input(**self._calls(self.events.choose, LOAD), **LATEST))
+        self._shown_after(self._pressed(chosen))
         wait, proceed = self._script("wait"), self._script("proceed")
         for file in self.form.files:
             for event in (file.upload, file.clear, file.delete):
                 event(**wait)
-                self._stale_after(event(**self._calls(self.events.upload, LOAD), **QUIET))
+                self._stale_after(self._settled(event(**self._calls(self.events.upload, LOAD), **LATEST)))
         for text, table in zip(self.inputs.pasted, self.form.tables):
             text.change(**wait)
-            pasted = text.change(**self._pastes(text, table), trigger_mode="always_last", **QUIET)
+            pasted = text.change(**self._pastes(text, table), **LATEST)
             pasted.failure(**proceed)
-            self._stale_after(pasted.success(**self._calls(self.events.own_table, LOAD), **QUIET))
+            taken = pasted.success(**self._empties())
+            looked = taken.success(**self._calls(self.events.own_table, LOAD), **QUIET)
+            self._stale_after(self._settled(looked))
 
     def _columns(self) -> None:
         """Cells, columns and options that are changed by hand, and the buttons that mend what was read."""
         again = self._calls(self.events.again, AGAIN)
         for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
-            part.input(**again, **QUIET)
-            part.input(**self._script("stale"))
+            part.input(**again, **LATEST)
+            part.input(**self._script("changed"))
         for part in self.form.options.values():
+            part.input(**self._script("changed"))
             part.change(**self._script("stale"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
-        self._shown_after(left.then(**self._press(), **QUIET))
+        self._shown_after(self._pressed(left))
 
     def _links(self) -> None:
         """The link to the page, and the numbers as a file."""
@@ -93,7 +100,8 @@ class Wiring:
             return [True, *updates(loaded, self.events.open(query))]
 
         first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
-        first.success(**self._press(), **QUIET).then(**self._script("fresh"))
+        settled = first.success(**self._calls(self.events.settle, LOAD), **QUIET)
+        self._pressed(settled).then(**self._script("fresh"))
 
     def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
         """How gradio calls a handler: with the form, for changes of the parts of these names."""
@@ -130,6 +138,18 @@ class Wiring:
     def _shown_after(self, event: Any) -> None:
         """The results come into sight, and the address of the page says what they are of."""
         event.then(**self._query(), **QUIET).then(inputs=[self.address], **self._script("show"))
+
+    def _pressed(self, event: Any) -> Any:
+        """After the answer to an event, the event of the button."""
+        return event.success(**self._script("begin")).then(**self._press(), **QUIET)
+
+    def _empties(self) -> dict[str, Any]:
+        """How the browser empties the places for files."""
+        return {"inputs": [*self.form.files], "outputs": [*self.form.files], **self._script("empty")}
+
+    def _settled(self, event: Any) -> Any:
+        """After the answer to an event, the event that shows the data that are there by then."""
+        return event.then(**self._calls(self.events.settle, LOAD), **QUIET)
 
     def _stale_after(self, event: Any) -> None:
         event.then(**self._script("stale"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
@@ -34,10 +35,11 @@ def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0,
 def found_at(thresholds: Sequence[float]) -> list[str]:
     """What the decision is at each vertex of a curve, in words.
 
-    >>> found_at([float("inf"), 0.9])
-    ['no sample is found', 'score ≥ 0.900']
+    >>> found_at([0.9, 0.4, float("-inf")])
+    ['no sample is found', 'score > 0.400', 'every sample is found']
     """
-    return ["no sample is found", *(f"score ≥ {short(threshold)}" for threshold in thresholds[1:])]
+    rest = (f"score > {short(t)}" if t > -math.inf else "every sample is found" for t in thresholds[1:])
+    return ["no sample is found", *rest]
 
 
 def overlay(

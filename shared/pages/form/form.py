@@ -11,7 +11,8 @@ import pandas as pd
 from ..page import Page, Sample, Table
 from .fields import filled
 
-OWN = "Your own data"
+OWN = "Your own data"  # in files
+PASTED = "Your own cells"
 TABLE = "To type in: "
 
 

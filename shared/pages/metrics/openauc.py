@@ -32,7 +32,7 @@ def open_set_curve(state: Any) -> Curve:
 
 def _accepted_at(thresholds: Sequence[float]) -> list[str]:
     """What the decision is at each vertex of it, in words."""
-    return [*(f"accepted at score < {short(threshold)}" for threshold in thresholds[:-1]), "every sample is accepted"]
+    return ["no sample is accepted", *(f"accepted at score ≤ {short(threshold)}" for threshold in thresholds[1:])]
 
 
 def sweep_openauc(computed: Computed) -> Sweep:
