@@ -214,4 +214,5 @@ def drawn(name: str) -> Columns:
     if name in ("accuracyk", "autkc"):
         return {"predictions": cases.scores(rng, 30, 6), "references": rng.integers(0, 6, 30)}
     columns: Columns = cases.draw(name, 3)[0]
-    return {key: value for key, value in columns.items() if key not in ("image_scores", "image_labels")}
+    # the page has no columns for what a metric takes beside maps and masks
+    return {key: value for key, value in columns.items() if key not in ("image_scores", "image_labels", "samples")}
