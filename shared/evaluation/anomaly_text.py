@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..formats.maps.layouts import LAYOUTS
 from ..formats.written.atomic import write_file
+from ..formats.written.csv_text import csv_text
 from ..formats.written.results import as_json, value_text
 from ..metric.results import Results
 from .anomaly_comparison import ENDS
@@ -99,11 +98,7 @@ def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
         own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
         columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
         columns["other_map"] = [maps[place].map_file for place in places]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values()))
-    return text.getvalue()
+    return csv_text([columns, *zip(*columns.values())])
 
 
 def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:

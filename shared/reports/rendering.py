@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Sequence
 
 from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
+from ..formats.written.csv_text import csv_text
 from .tables import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
@@ -127,12 +126,11 @@ def _as_csv(table: ResultTable) -> str:
         for ending, part in parts.items()
         if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
     ]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([table.corner or "name", *(name for _, _, name in kept)])
-    for name, row in table.rows:
-        writer.writerow([name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)])
-    return text.getvalue().rstrip("\n")
+    head = [table.corner or "name", *(name for _, _, name in kept)]
+    rows = [
+        [name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)] for name, row in table.rows
+    ]
+    return csv_text([head, *rows]).rstrip("\n")
 
 
 def _one_line(name: str) -> str:

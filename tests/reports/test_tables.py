@@ -251,6 +251,13 @@ def test_csv_has_every_digit_and_part() -> None:
     ]
 
 
+def test_csv_has_no_formulas() -> None:
+    table = make_table({"=1+1": {"auroc": 0.5}, "-2": {"auroc": 0.25}, "@x": {"auroc": -0.5}})
+    rows = [*csv.reader(io.StringIO(render(table, "csv")))]
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "-2", "'@x"]
+    assert {row[1] for row in rows[1:]} == {"0.5", "0.25", "-0.5"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -63,7 +63,8 @@
     return window.Plotly.toImage({data: plot.data, layout}, {format, scale: format === "png" ? 3 : 1, ...size});
   };
   const quoted = (cell) => {
-    const text = String(cell ?? "");
+    const plain = String(cell ?? "");  // what begins like a formula is none in a spreadsheet
+    const text = /^[=+\-@\t\r]/.test(plain) && isNaN(plain) ? `'${plain}` : plain;
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const table = (plot) => {

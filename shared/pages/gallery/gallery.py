@@ -67,7 +67,7 @@ def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
     answers = [says, unknown, sums]
     for part in answers:
         part.input(asked, answers, [unknown, sums, found], **QUIET)
-    found.click(lambda text: gr.Tabs(selected=text.rpartition(" ")[2]), [found], [tabs], **QUIET)
+    found.click(opens, [found], [tabs], **QUIET)
     with gr.Column(elem_classes="cards"):
         for name, page in pages.items():
             with gr.Column(elem_classes="metric-card", min_width=0):
@@ -87,6 +87,12 @@ def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
         gr.update(choices=choices, value=sums, visible=bool(second and choices)),
         gr.update(value=f"Open {name}", visible=name is not None),
     ]
+
+
+def opens(text: Any) -> Any:
+    """The tab that a button names; any value may come from a browser."""
+    name = str(text).rpartition(" ")[2]
+    return gr.Tabs(selected=name) if name in METRICS else gr.skip()
 
 
 def shows(name: str) -> Callable[[], Any]:

@@ -1,0 +1,31 @@
+"""Rows as the text of a .csv, of which a spreadsheet takes no cell for a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """The lines of a .csv; text that begins like a formula, and is no number, gets an apostrophe before it.
+
+    >>> print(csv_text([["name", "auroc"], ["=1+1", -0.5], ["-1", None]]), end="")
+    name,auroc
+    '=1+1,-0.5
+    -1,
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([*map(_plain, row)] for row in rows)
+    return text.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
