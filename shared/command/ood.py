@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
+from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
 from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
@@ -74,16 +75,15 @@ def ood(
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
-    results = evaluate_ood(
+    summary = ood_summary(
         read_scores(known),
         {name: read_scores(place) for name, place in places.items()},
-        full_spectrum=[read_scores(place) for place in full_spectrum],
-        metrics=metrics.split(","),
-        threshold=threshold,
-        **options,
+        [read_scores(place) for place in full_spectrum],
+        OODBench(metrics=metrics.split(","), threshold=threshold, **options),
     )
+    results = summary.as_dict()
     table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
-    deliver(table, *saving(save, results))
+    deliver(table, *saving(save, {**results, KINDS: summary.kinds()}))
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

@@ -25,5 +25,5 @@ def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> N
 
 
 def by_category(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ by category."""
+    """The options that differ by category, each a dict of values by category; all others are left out."""
     return {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}

@@ -11,6 +11,7 @@ from ..arrays.arrays import Array, array_namespace, on_one_device
 from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.tables.score_files import Scores
 from ..metric.groups import prefixes
+from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
@@ -45,22 +46,27 @@ def evaluate_ood(
     >>> results["groups"]["group"], results["groups"]["auroc"]
     (['far', 'near', 'near/a', 'near/b'], [1.0, 0.9166666666666667, 0.8333333333333334, 1.0])
     """
+    return ood_summary(
+        known, unknown, full_spectrum, OODBench(metrics=metrics, threshold=threshold, **intervals)
+    ).as_dict()
+
+
+def ood_summary(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any], metric: OODBench) -> Summary:
+    """As `evaluate_ood`, of a metric with its options; the results know what they are."""
     names = _check_names(unknown)
     sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
     parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
     accuracy = _accuracy(sides)
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
-    metric = OODBench(metrics=metrics, threshold=threshold, **intervals)
     for scores in parts:
         metric.add_batch(**_columns(scores, 0, None))
     for name, scores in outside.items():
         metric.add_batch(**_columns(scores, 1, name))
-    results = metric.compute()
+    results, groups = metric.summary()
     if accuracy is None:
-        return results
-    table = results.pop("groups")
-    same = {"closed_set_accuracy": [accuracy] * len(table["group"])}  # whatever the set, and so no mean
-    return {**results, "closed_set_accuracy": accuracy, "groups": {**table, **same}}
+        return Summary(results, groups)
+    known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # whatever the set, and so no mean
+    return Summary({**results, **known_right}, {name: {**row, **known_right} for name, row in (groups or {}).items()})
 
 
 def _columns(scores: Array, label: int, group: str | None) -> dict[str, Any]:

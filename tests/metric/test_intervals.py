@@ -150,6 +150,7 @@ def covered() -> dict[str, float]:
     return {key: count / SETS for key, count in hits.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["open_set_auroc", "fpr95tpr", "openauc", "closed_set_accuracy"])
 def test_intervals_hold_the_true_value(key: str, covered: dict[str, float]) -> None:
     assert 0.90 <= covered[key] <= 0.99
@@ -162,6 +163,7 @@ def images_of_their_own(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(100, 1, 1)) + rng.normal(size=(100, 4, 4)) + 1.5 * masks, masks
 
 
+@pytest.mark.slow
 def test_pixels_of_an_image_are_resampled_together() -> None:
     true = NormalDist().cdf(1.5 / 2)
     by_image, by_pixel = 0, 0
@@ -188,6 +190,7 @@ def null_models() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         yield common + rng.normal(size=200), common + rng.normal(size=200), references
 
 
+@pytest.mark.slow
 def test_the_paired_test_rejects_as_often_as_it_says() -> None:
     rejected = 0
     for first, second, references in null_models():
