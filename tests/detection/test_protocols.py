@@ -21,8 +21,12 @@ Load = Callable[..., Any]
 DETECTION = "openset_detection"
 KNOWN = {"known_classes": [0, 1], "unknown_class_id": 9}
 CONFIDENCES = [0.5, -1.0, 0.0, 0.5, 1.25, 3.0]
-PROTOCOLS = [{"matching": "confidence"}, {"protocol": "owod", "recall_level": None}]
-each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS, ids=["ow-dln", "owod"])
+PROTOCOLS: dict[str, cases.Options] = {
+    "ow-dln": {"matching": "confidence"},
+    "owod": {"protocol": "owod", "recall_level": None},
+    "owod, unsure are unknown": {"protocol": "owod", "recall_level": None, "unknown_below": 0.5},
+}
+each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=[*PROTOCOLS])
 
 
 def draw(seed: int) -> cases.Columns:

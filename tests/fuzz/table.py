@@ -44,6 +44,7 @@ TARGETS: dict[str, Row] = {
     "page button": Row("pages", 20),
     "page uploads": Row("pages", 120),
     "page guard": Row("guard", 60),
+    "names of groups": Row("names", 60),
 }
 
 
