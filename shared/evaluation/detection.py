@@ -11,7 +11,9 @@ from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_file
+from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, value_text
+from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
 from .standard import standard_metrics
 
@@ -61,15 +63,17 @@ def evaluate_detections(
     compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; options of
     the metric openset_detection, such as unknown_class_id, iou_threshold, conf_threshold or protocol.
 
-    Returns "openset_metrics", the results of openset_detection, and "standard_metrics", those of `standard_metrics`.
-    Raises TypeError and ValueError as the metric does.
+    Returns "openset_metrics", the results of openset_detection, "standard_metrics", those of `standard_metrics`, and
+    "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
-    openset = openset_metrics(detections, known_classes=list(known_classes), progress=progress, **options)
+    openset = openset_summary(detections, known_classes=list(known_classes), progress=progress, **options)
+    results = {"openset_metrics": with_names(openset.as_dict(), detections, options), KINDS: openset.kinds()}
     if not standard:
-        return {"openset_metrics": openset}
+        return results
     conf_threshold = options.get("conf_threshold", 0.0)
     closed = standard_metrics(detections, known_classes, conf_threshold=conf_threshold)
-    return {"standard_metrics": closed, "openset_metrics": openset}
+    kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
+    return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
 
 
 def openset_metrics(detections: Detections, *, progress: bool = False, **options: Any) -> dict[str, Any]:
@@ -79,6 +83,11 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
+    return with_names(openset_summary(detections, progress=progress, **options).as_dict(), detections, options)
+
+
+def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
+    """As `openset_metrics`, without names and sizes; the results know what they are."""
     from tqdm import tqdm
 
     if options.get("box_format", "xyxy") != "xyxy":
@@ -91,7 +100,11 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
             part = slice(start, start + BATCH)
             metric.add_batch(predictions=found[part], references=true[part])
             bar.update(len(true[part]))
-    results = metric.compute()
+    return metric.summary()
+
+
+def with_names(results: dict[str, Any], detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Results whose tables name images, with their sizes, and classes."""
     if "per_image" in results:
         results["per_image"] = {**_images(detections.dataset), **results["per_image"]}
     if "per_class" in results and detections.dataset.classes:

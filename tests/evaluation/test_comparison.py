@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import compare
+from openworld_metrics import AnomalySuite, compare
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
@@ -63,6 +63,22 @@ def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None
     same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 9})
     assert set(same["p_value"]) == {1.0}
     assert set(same["low"]) == set(same["high"]) == {0.0}
+
+
+def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
+    """A folder's categories and `AnomalySuite(groups=…)`, with intervals, to the last bit."""
+    made = write_tree("mvtec-ad", tmp_path)
+    folder = evaluate_maps(list_anomaly_maps(tmp_path / "maps", tmp_path / "data"), **OPTIONS).results
+    columns: dict[str, Any] = {
+        "predictions": [one.score_map for one in made],
+        "references": [one.mask for one in made],
+        "image_labels": [bool(one.defect) for one in made],
+    }
+    arrays = AnomalySuite(**OPTIONS).compute(**columns, groups=[one.category for one in made])
+    table = arrays.pop("groups")
+    assert any(key.endswith("_low") for key in arrays)
+    assert {key: folder[key] for key in arrays} == arrays
+    assert {key: folder["groups"][key] for key in table} == table
 
 
 def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
