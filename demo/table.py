@@ -69,6 +69,7 @@ _MEANING = {
             ("f1_max_threshold", "", "... when {0}s that score above this are found"),
         )
     }
+    | {"pixel_iou_max": ("higher", "best IoU of the pixels over all thresholds")}
     | {
         f"aupro@{limit}": ("higher", f"mean overlap of the defects, FPR up to {limit}")
         for limit in ("0.3", "0.1", "0.05", "0.01")

@@ -188,4 +188,6 @@ def with_groups(columns: Columns, seed: int) -> Columns:
 
 
 def as_lists(column: Any) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else [as_lists(item) for item in column]
+    if isinstance(column, np.ndarray):
+        return column.tolist()
+    return [item if isinstance(item, str) else as_lists(item) for item in column]

@@ -1823,7 +1823,7 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = _there(predictions=prediction, references=reference, **kwargs)
+        sample = {**_there(predictions=prediction, references=reference), **_there(**kwargs)}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:

@@ -195,7 +195,7 @@ STEPS = {
         ("count_background", "tick", "", True),
         ("known_classes", "text", "0, 999", (0, 999)),
         as_json,
-        pictures=3,
+        pictures=4,
     ),
     "anomaly_suite": Steps(
         {"predictions": _maps(_DIGITS) / 10, "references": _maps(_MASKS)},

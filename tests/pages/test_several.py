@@ -101,7 +101,7 @@ def test_boxes_of_two_detectors(
     found = show(runner, files, box_format=box_format, **CLASSES)
     assert json.loads(found.json) == expected
     assert [line.split(" |")[0] for line in found.tables[0].splitlines()[2:]] == ["| one", "| two"]
-    assert [trace.name for trace in found.figures[2].data if "two" in trace.name] == ["U-Recall, two"]
+    assert [trace.name for trace in found.figures[3].data if "two" in trace.name] == ["U-Recall, two"]
     seen = look(read(runner.page, [], files))
     assert seen.options.get("box_format", box_format) == box_format
     assert {name: seen.options[name] for name in CLASSES} == CLASSES

@@ -73,7 +73,8 @@ def pressed(address: str, change: Callable[[list[Any], Callable[[str], int]], No
     """What a press of the button gives after `change` of its inputs, of which place(kind) is the first of a kind."""
     config = httpx.get(f"{address}/config").json()
     parts = {part["id"]: part for part in config["components"]}
-    event = next(event for event in config["dependencies"] if event["targets"] and event["targets"][0][1] == "click")
+    clicks = [event for event in config["dependencies"] if event["targets"] and event["targets"][0][1] == "click"]
+    event = max(clicks, key=lambda event: len(event["inputs"]))  # the press of Compute, which takes the whole form
     data = [parts[i]["props"].get("value") for i in event["inputs"]]
     change(data, lambda kind: next(place for place, i in enumerate(event["inputs"]) if parts[i]["type"] == kind))
     session = secrets.token_hex(8)

@@ -140,6 +140,11 @@ PAGE = Page(
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
         Option("per_image", "flag"),
+        Option("points", "several", ("fpr95tpr", "tnr95tpr", "tpr5fpr")),
+        Option("thresholds", "flag"),
+        Option("components", "flag"),
+        Option("min_predicted", "number"),
+        Option("min_object", "number"),
         CONFIDENCE,
     ),
     examples=(

@@ -116,6 +116,8 @@ PAGE = Page(
         Option("tpr", "fraction"),
         Option("fpr_list", "numbers"),
         Option("risk_metrics", "several", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+        Option("ood_cost", "number"),
+        Option("unknown_share", "number"),
         CONFIDENCE,
     ),
     examples=(
