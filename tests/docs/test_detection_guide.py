@@ -75,7 +75,7 @@ def test_the_example_of_errors() -> None:
 
 
 def test_the_four_tasks(tmp_path: Path) -> None:
-    loop, lists = blocks("bash")
+    loop, lists = (block for block in blocks("text") if "frisbee" in block)
     fake = 'openworld-metrics() { printf "%s\\t" "$@"; echo; }\n'
     run = subprocess.run(
         ["bash", "-e", "-c", fake + loop], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True

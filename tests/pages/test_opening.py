@@ -59,7 +59,8 @@ def test_the_address_is_read_and_written(forms: Any) -> None:
     title = titles(here.page)[-1]
     form = opened(here, tab="openauc", example=title, tpr="0.9", fpr_list="0.1,0.2", nonsense="1")
     assert form.example == title
-    assert form.options == {"tpr": 0.9, "fpr_list": "0.1,0.2", "risk_metrics": [], "confidence_level": ""}
+    empty = dict.fromkeys(("ood_cost", "unknown_share", "confidence_level"), "")
+    assert form.options == {"tpr": 0.9, "fpr_list": "0.1,0.2", "risk_metrics": [], **empty}
     query = query_of(here.page, here.runner.defaults, form)
     assert query.startswith("?tab=openauc&example=To+type+in")
     assert query.endswith("&tpr=0.9&fpr_list=0.1%2C0.2")
