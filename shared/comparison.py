@@ -10,12 +10,11 @@ import numpy as np
 
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, as_resamples, percentiles, with_means, with_progress
-from .metric.groups import ALL
+from .metric.bootstrap import ByGroup, as_resamples, percentiles, with_progress
 from .metric.metric import Metric
 from .metric.prepared import Prepared
-from .metric.results import Key, Rate, Results, Summary, rates_of, summary_of_groups
-from .metric.summary import Part
+from .metric.results import Key, Rate, Results, Summary, rates_of
+from .metric.summary import Part, whole
 
 TABLE = ("key", "first", "second", "difference", "low", "high", "p_value", "better")
 
@@ -121,10 +120,8 @@ def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Compa
         first |= one.results
         second |= other.results
         drawn |= values
-    if [*first] == [ALL]:
-        summaries = Summary(first[ALL]), Summary(second[ALL])
-        return Comparison(*summaries, {key: values for (_, key), values in drawn.items()}, level)
-    return Comparison(summary_of_groups(first), summary_of_groups(second), with_means(drawn), level)
+    summary, differences = whole(first, drawn)
+    return Comparison(summary, whole(second, {})[0], differences, level)
 
 
 def paired_differences(first: Part, second: Part, n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
@@ -174,20 +171,22 @@ def _pairs(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]
     # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
     straight, mirrored = ([pairs[np.lexsort((pairs[:, i], pairs[:, 1 - i]))] for pairs in strata] for i in (0, 1))
     left, right = (
-        np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order]).tolist()
+        np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order])
         for i, order in enumerate((straight, mirrored))
     )
-    if left == right:
-        left, right = (_fingerprint(*model) for model in ((first, exact[0]), (second, exact[1])))
-    return _Pairs(straight if left <= right else mirrored, symmetric=left == right)
+    if (left == right).all():
+        keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
+        left, right = (_fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
+    differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
+    return _Pairs(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
 
 
-def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate]) -> list[float]:
+def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
     """Rates of a model, and those where every second or third of its rows counts once more."""
     repeats = np.arange(len(prepared.counts))
     probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
     every: list[Any] = [exact, *probes]
-    return [rates[key].value for rates in every for key in sorted(exact, key=str) if key in rates]
+    return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
 
 
 def better(higher: bool | None, low: float, high: float) -> str | None:

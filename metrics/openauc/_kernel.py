@@ -1560,13 +1560,16 @@ def results_and_replicates(
 
 def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
-    values: Replicates
-    if [*results] == [ALL]:
-        whole, values = Summary(results[ALL]), {key: column for (_, key), column in drawn.items()}
-    else:
-        whole, values = summary_of_groups(results, skipping=metric.groups_without == "skip"), with_means(drawn)
+    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
-    return whole if level is None else whole.with_intervals(intervals(values, level))
+    return summary if level is None else summary.with_intervals(intervals(values, level))
+
+
+def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
+    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    if [*results] == [ALL]:
+        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
+    return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
@@ -1957,9 +1960,7 @@ class Metric:
         groups = columns.get(GROUPS)
         if groups is not None and self.ungrouped_columns & own.keys():
             raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        self._check_agreement(parts, ())
-        return parts
+        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""

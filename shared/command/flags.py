@@ -75,10 +75,7 @@ class MetricFlag(click.Option):
 
 def option_help(metric: type[Metric], name: str) -> str:
     """The lines about an option in the script of a metric, as one line; of several in one entry the first has it."""
-    entries = re.findall(
-        r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", texts(script(metric.name)).inputs, re.MULTILINE
-    )
-    for names, text in entries:
+    for names, text in _ENTRY.findall(texts(script(metric.name)).inputs):
         first, *others = names.split(", ")
         if name == first:
             return " ".join(text.split())

@@ -347,9 +347,7 @@ class Metric:
         groups = columns.get(GROUPS)
         if groups is not None and self.ungrouped_columns & own.keys():
             raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        self._check_agreement(parts, ())
-        return parts
+        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
