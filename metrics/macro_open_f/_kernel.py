@@ -1680,8 +1680,8 @@ class Metric:
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
-    # read from the fields, and from the signature of `reduce`: all columns, with those of every metric or of metrics over
-    # samples, and those that cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -1949,7 +1949,9 @@ class Metric:
             raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
         if COUNTS in columns:
             if not asked.counts_rows():
-                raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+                raise ValueError(
+                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
+                )
             own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
         return with_samples(parts) if COUNTS in columns else parts
