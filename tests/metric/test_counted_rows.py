@@ -217,7 +217,7 @@ def test_one_sample_with_a_count_and_metrics_that_are_combined(load: Load) -> No
     assert both.compute(**columns, open_labels=[0, 0, 1], counts=[5, 1, 2])["accuracy"] == 5 / 8
     others = combine([load("accuracyk"), load("anomaly_suite")])
     with pytest.raises(TypeError, match="counts: expected metrics that all take them, got anomaly_suite, which does"):
-        others.add_batch(**columns, counts=[5, 1, 2])
+        others.add_batch(predictions=columns["predictions"], references=[0, 0, 1], counts=[5, 1, 2])
 
 
 NAN = float("nan")

@@ -22,13 +22,16 @@ COUNTED = [name for name in METRICS if "counts" in metric_class(name).columns]
 def table(name: str) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     classes = rng.integers(0, 3, 40)
-    columns: dict[str, Any] = {f"class {i}": rng.normal(i == classes).round(2) for i in range(3)}
+    columns: dict[str, Any] = {f"class {i}": rng.normal(i == classes, size=40).round(2) for i in range(3)}
     if name == "ood_bench":
-        columns = {"scores": rng.normal(classes == 2).round(1), "labels": (classes == 2).astype(int)}
+        columns = {"scores": rng.normal(classes == 2, size=40).round(1), "labels": (classes == 2).astype(int)}
     elif name in ("accuracyk", "autkc"):
         columns["references"] = classes
     else:
-        columns |= {"references": np.where(classes == 2, -1, classes), "open_scores": rng.normal(classes == 2).round(1)}
+        columns |= {
+            "references": np.where(classes == 2, -1, classes),
+            "open_scores": rng.normal(classes == 2, size=40).round(1),
+        }
     return pd.DataFrame({**columns, "count": rng.integers(0, 4, 40)})
 
 
