@@ -22,6 +22,7 @@ from .serving.costs import (
     Cost,
     check_costs,
     drawn_costs,
+    group_costs,
     image_costs,
     interval_costs,
     option_costs,
@@ -72,7 +73,8 @@ class Runner:
         options = {**self.defaults, **options}
         metric = self.metric(**options)
         if GROUPS in columns:
-            check_costs([Cost("groups", len(rows_of_groups(columns[GROUPS])), MAX_GROUPS)])
+            groups = len(rows_of_groups(columns[GROUPS]))
+            check_costs([Cost("groups", groups, MAX_GROUPS), *group_costs(options, groups)])
         metric.add_batch(**columns)
         state = metric.state()
         if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
