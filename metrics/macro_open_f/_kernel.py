@@ -2790,13 +2790,15 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     for given, name in ((positives, "positives"), (negatives, "negatives")):
         side = as_side(given)
         scores = side.scores
-        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+        if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
             check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
         sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = sides
+    if first.scores.dtype == second.scores.dtype:
+        return first, second
+    xp = array_namespace(first.scores, second.scores)
+    dtype = xp.result_type(first.scores, second.scores)
     first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
@@ -2826,7 +2828,7 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
         tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
@@ -2881,8 +2883,10 @@ class Rows(NamedTuple):
 
     def side(self, counts: np.ndarray) -> Side:
         """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
         """The row of each of some scores."""
@@ -2999,25 +3003,15 @@ _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-class MacroSums(NamedTuple):
-    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, (N,) each; within 2 roundings."""
-
-    precision: Array
-    recall: Array
+Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
 
 
-class MicroCounts(NamedTuple):
-    """Accepted samples after each sample, (N,) each: the correct ones, and all."""
+def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> Iterator[Sums]:
+    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
-    hits: Array
-    accepted: Array
-
-
-def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> MacroSums:
-    """Sums after each sample, in score order; `totals` are the samples of each class that is predicted.
-
-    An outcome is twice the predicted class, plus one if it is the true one. `occurring` is the number of known classes
-    that occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
+    is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
+    equal samples each entry stands for, by default one. Sums come block by block, and are overwritten by the next.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
@@ -3025,25 +3019,34 @@ def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | N
     bits = 53 - occurring.bit_length()
     num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
     running = np.zeros((2, num_pieces))  # the sums so far, in pieces
-    sums = MacroSums(*(xp.empty_like(outcomes, dtype=xp.float64) for _ in range(2)))
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
     sweep: Any = _sweep_block if loop is None else loop
-    for block in _blocks(outcomes):
-        part = xp.astype(outcomes[block], xp.int64)
-        here = xp.ones_like(part) if sizes is None else sizes[block]
-        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *(x[block] for x in sums))
-    return sums
+    blocks = blocks_of(outcomes)
+    longest = outcomes[: blocks[0].stop]
+    ones = xp.ones_like(longest, dtype=xp.int64)
+    sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
+    for block in blocks:
+        part = outcomes[block]
+        here = ones[: part.shape[0]] if sizes is None else sizes[block]
+        after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
+        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *after)
+        yield after
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None) -> MicroCounts:
-    """Counts after each sample, in score order."""
+def micro_sweep(correct: Array, sizes: Array | None = None) -> Iterator[Sums]:
+    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
     xp = array_namespace(correct)
-    right = xp.astype(correct, xp.int64)
-    here = xp.ones_like(right) if sizes is None else sizes
-    return MicroCounts(xp.cumulative_sum(right * here), xp.cumulative_sum(here))
+    hits, accepted = 0, 0
+    for block in blocks_of(correct):
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        hits, accepted = int(after[0][-1]), int(after[1][-1])
+        yield after
 
 
-def _blocks(samples: Array) -> list[slice]:
+def blocks_of(samples: Array) -> list[slice]:
+    """Blocks of samples whose sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
@@ -3103,23 +3106,29 @@ def sweep_loop(
     `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
     """
     scale = 2.0**bits
+    units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(ids)):
         c = ids[i]
-        total = max(totals[c], 1)
-        p0, r0 = hits[c] / max(accepted[c], 1), hits[c] / total
-        hits[c] += flags[i] * sizes[i]
+        p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
-        p1, r1 = hits[c] / accepted[c], hits[c] / total
+        if flags[i]:  # else the recall of no class changes
+            total = max(totals[c], 1)
+            r0 = hits[c] / total
+            hits[c] += sizes[i]
+            r1 = hits[c] / total
+            for j in range(running.shape[1]):
+                r0, r1 = r0 * scale, r1 * scale
+                running[1, j] += np.floor(r1) - np.floor(r0)
+                r0, r1 = r0 - np.floor(r0), r1 - np.floor(r1)
+        p1 = hits[c] / accepted[c]
         for j in range(running.shape[1]):
-            p0, p1, r0, r1 = p0 * scale, p1 * scale, r0 * scale, r1 * scale
+            p0, p1 = p0 * scale, p1 * scale
             running[0, j] += np.floor(p1) - np.floor(p0)
-            running[1, j] += np.floor(r1) - np.floor(r0)
-            p0, p1, r0, r1 = p0 - np.floor(p0), p1 - np.floor(p1), r0 - np.floor(r0), r1 - np.floor(r1)
+            p0, p1 = p0 - np.floor(p0), p1 - np.floor(p1)
         precision[i], recall[i] = 0.0, 0.0
         for j in range(running.shape[1] - 1, -1, -1):
-            unit = scale ** -(j + 1)
-            precision[i] += running[0, j] * unit
-            recall[i] += running[1, j] * unit
+            precision[i] += running[0, j] * units[j]
+            recall[i] += running[1, j] * units[j]
 
 
 # ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
@@ -3129,29 +3138,32 @@ def sweep_loop(
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
 
-    sums: after each sample
+    outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    outcomes, totals, sizes: as of `macro_sweep`
     rounding: by how much of each an approximate F may be off, twice
     """
 
-    sums: MacroSums
-    num_classes: int
     outcomes: Array
     totals: Array
+    occurring: int
     sizes: Array | None
+    num_classes: int
     rounding: float = 2.0**-48
 
-    def approximate(self) -> Array:
-        """P·R/(P + R) of all samples, which is proportional to F."""
-        xp, total = array_namespace(self.sums.recall), self.sums.precision + self.sums.recall
-        return self.sums.precision * self.sums.recall / xp.where(total == 0, xp.ones_like(total), total)
+    def sweep(self) -> Iterator[Sums]:
+        """Sums over classes of precision and recall after each sample, block by block."""
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places: within 3 units in the last place, 2½ of them for the rounded sums."""
-        return macro_f(self.sums.precision[places], self.sums.recall[places], self.num_classes)
+    def approximate(self, sums: Sums) -> Array:
+        """P·R/(P + R), which is proportional to F."""
+        total = sums[0] + sums[1]
+        return sums[0] * sums[1] / array_namespace(total).where(total == 0, 1.0, total)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(*sums, self.num_classes)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
         sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
@@ -3177,28 +3189,32 @@ class MacroF(NamedTuple):
 class MicroF(NamedTuple):
     """F after each sample, of pooled counts: 2·hits/(accepted + known).
 
-    counts: after each sample
+    correct, sizes: as of `micro_sweep`
     known: the number of known samples
     rounding: 0, since the order of distinct numbers survives one rounding
     """
 
-    counts: MicroCounts
+    correct: Array
+    sizes: Array | None
     known: int
     rounding: float = 0.0
 
-    def approximate(self) -> Array:
-        """F of all samples."""
-        return self.rounded(slice(None))
+    def sweep(self) -> Iterator[Sums]:
+        """Hits and accepted samples after each sample, block by block."""
+        return micro_sweep(self.correct, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places, rounded once."""
-        xp = array_namespace(self.counts.hits)
-        hits, accepted = (column[places] for column in self.counts)
-        return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + self.known, xp.float64)
+    def approximate(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        return self.rounded(sums)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        xp = array_namespace(sums[0])
+        return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """hits/(accepted + known) in fractions."""
-        hits, accepted = (to_numpy(column)[places] for column in self.counts)
+        hits, accepted = map(to_numpy, sums)
         common = np.gcd(hits, accepted + self.known)
         distinct, place = np.unique(
             np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
@@ -3361,8 +3377,7 @@ def macro_open_f(
         totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
     thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
-    sums = macro_sweep(outcomes, totals, occurring, sizes)
-    return _best(thresholds, MacroF(sums, num_classes, outcomes, totals, sizes), t_list)
+    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -3400,46 +3415,84 @@ def micro_open_f(
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(thresholds, MicroF(micro_sweep(correct, sizes), known), t_list)
+    return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
 def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores.
+    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    if t_list is not None:
+        return _best_of(check_thresholds(t_list), scores, found)
+    places, sums = _highest(scores, found)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
+    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+    return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
-    Only the last of equal scores is a threshold.
+
+def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+    """As `_best`, of a list of thresholds."""
+    xp = array_namespace(scores)
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places, row = np.unique(to_numpy(after), return_inverse=True)
+    f, values = np.zeros(len(places)), np.zeros(len(places))
+    none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
+    if len(places) > none:
+        sums = _at_places(found, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+    greatest = values == 0
+    if values.max() > 0:
+        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        which = on_device(near - none, scores)
+        greatest[:] = False
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+    best = int(np.argmax(greatest[row]))
+    return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
+
+
+def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
+    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+    if len(places) == 1:
+        return np.ones(1, dtype=bool)
+    exact = found.exact(places, sums)
+    greatest = max(exact)
+    return np.asarray([value == greatest for value in exact])
+
+
+def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+
+    Only the last of equal scores is a threshold. Where F is 0 everywhere, the first of them is returned.
     """
     xp = array_namespace(scores)
-    if t_list is None:
-        values = found.approximate()
-        values[:-1][scores[1:] == scores[:-1]] = -1.0
-        at = first_best(values, None, found)
-        return float(found.rounded(slice(at, at + 1))[0]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
-    thresholds = check_thresholds(t_list)
-    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
-    places = xp.clip(after, 0, None)
-    values = xp.where(after < 0, 0.0, found.approximate()[places])
-    curve = to_numpy(xp.where(after < 0, 0.0, found.rounded(places)))
-    best = first_best(values, places, found)
-    return float(curve[best]), float(thresholds[best]), curve.tolist()
+    kept: list[tuple[Array, Array, Array, Array]] = []  # places, values and sums
+    start, greatest = 0, -1.0
+    for sums in found.sweep():
+        values = found.approximate(sums)
+        stop = start + values.shape[0]
+        following = scores[start + 1 : stop + 1]
+        values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
+        before, greatest = greatest, max(greatest, float(xp.max(values)))
+        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        if greatest <= 0:
+            near = near[:1] if before < 0 else near[:0]
+        kept.append((near + start, values[near], sums[0][near], sums[1][near]))
+        start = stop
+    places, values, *sums_there = (concatenate(column) for column in zip(*kept))
+    high = values >= greatest * (1 - found.rounding)
+    return places[high], (sums_there[0][high], sums_there[1][high])
 
 
-def first_best(values: Array, places: Array | None, found: MacroF | MicroF) -> int:
-    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly.
-
-    Parameters: values (T,) proportional to F within `found.rounding`; places (T,) of the samples that they are of,
-    by default their own; found, F after each sample.
-    """
-    xp = array_namespace(values)
-    best = int(xp.argmax(values))
-    if float(values[best]) <= 0:
-        return best
-    near = xp.nonzero(values >= values[best] * (1 - found.rounding))[0]
-    samples, first = np.unique(to_numpy(near if places is None else places[near]), return_index=True)
-    if len(samples) == 1:
-        return int(near[0])
-    exact = found.exact(samples)
-    greatest = max(exact)
-    return int(near[min(i for i, value in zip(first.tolist(), exact) if value == greatest)])
+def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
+    """What F is made of after the samples of some ascending places."""
+    xp = array_namespace(places)
+    parts: list[Sums] = []
+    start = 0
+    for sums in found.sweep():
+        stop = start + sums[0].shape[0]
+        here = places[(places >= start) & (places < stop)] - start
+        parts.append((sums[0][here], sums[1][here]))
+        start = stop
+    first, second = (xp.concat(column) for column in zip(*parts))
+    return first, second
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------

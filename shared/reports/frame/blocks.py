@@ -1,0 +1,39 @@
+"""Small pieces of a report: cards, grids, lists of facts, and keys of colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+COLORS = ("known", "unknown", "misplaced", "both", "edge", "d1", "d2", "d3")
+
+
+def card(*html: str, title: str = "", note: str = "") -> str:
+    """A figure in a frame, with a title and, in grey behind it, a note."""
+    head = f'<h3>{escape(title)} <span class="quiet">{escape(note)}</span></h3>' if title else ""
+    return f'<figure class="card">{head}{"".join(html)}</figure>'
+
+
+def grid(*html: str, columns: int = 2) -> str:
+    """Cards beside each other, at most `columns` (1 to 4) where there is room."""
+    return f'<div class="grid{columns}">{"".join(html)}</div>'
+
+
+def facts_html(facts: Mapping[str, str]) -> str:
+    """Names and what they are, such as options and versions."""
+    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def keys_html(keys: Sequence[tuple[str, str, str]]) -> str:
+    """What colours mean: for each a token, its name, and a number or "" behind it."""
+    said = (
+        f'<span><i class="box {token}"></i>{escape(name)}{f" <b>{escape(value)}</b>" if value else ""}</span>'
+        for token, name, value in keys
+    )
+    return f'<p class="keys">{"".join(said)}</p>'
+
+
+def region(html: str, name: str, classes: str = "scroll") -> str:
+    """A part of the page that scrolls by itself, also by the keyboard."""
+    return f'<div class="{classes}" tabindex="0" role="region" aria-label="{escape(name)}">{html}</div>'

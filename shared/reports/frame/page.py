@@ -1,0 +1,98 @@
+"""A report as one HTML file: its head, its contents, its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main class="report">
+<header>
+<p class="small quiet mono">{command}</p>
+<h1>{title}</h1>
+<p class="meta">{facts}</p>
+</header>
+<nav class="contents" aria-label="Contents">{contents}</nav>
+{headline}
+{sections}
+</main>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+class Section(NamedTuple):
+    """A section: its name in the contents, its heading, its HTML, and a sentence in grey below the heading."""
+
+    name: str
+    title: str
+    body: str
+    lead: str = ""
+
+
+def report_html(
+    title: str,
+    command: str,
+    facts: Sequence[str],
+    headline: str,
+    sections: Sequence[Section],
+    *,
+    date: datetime | None = None,
+) -> str:
+    """The whole report.
+
+    Parameters: title; command, what made it, such as "openworld-metrics detect"; facts, what was evaluated (names of
+    the data, how many images), to which the date and the version of this package are added; headline, of `headline`;
+    sections, of which the last is that of `details`; date, by default now.
+    """
+    now = (date or datetime.now(timezone.utc)).astimezone(timezone.utc)
+    said = [f"{now.day} {now:%B %Y, %H:%M} UTC", *facts, f"openworld-metrics {version('openworld-metrics')}"]
+    contents = "".join(f'<a href="#{_id(part)}">{escape(part.name)}</a>' for part in sections)
+    return _PAGE.format(
+        title=escape(title),
+        command=escape(command),
+        facts="".join(f"<span>{escape(fact)}</span>" for fact in said),
+        contents=contents,
+        headline=headline,
+        sections="\n".join(map(_section, sections)),
+        style=_file("report.css"),
+        script=_file("report.js"),
+    )
+
+
+def details(folds: Mapping[str, str]) -> Section:
+    """The last section: what most readers skip, folded, each fold with its name. Print shows all of it."""
+    body = "".join(
+        f'<details class="fold"><summary>{escape(name)}</summary>{html}</details>' for name, html in folds.items()
+    )
+    return Section("Details", "Details", body)
+
+
+def _section(part: Section) -> str:
+    lead = f'<p class="lead">{escape(part.lead)}</p>' if part.lead else ""
+    return f'<section id="{_id(part)}"><h2>{escape(part.title)}</h2>{lead}\n{part.body}</section>'
+
+
+def _id(part: Section) -> str:
+    return "-".join(part.name.lower().split())
+
+
+@cache
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,0 +1,90 @@
+"""Tables of a report: a row for each class or category, with bars in its cells, and matrices of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from .blocks import region
+from .values import DIGITS, number, percent
+
+
+def data_table(
+    columns: Mapping[str, Sequence[Any]],
+    name: str,
+    *,
+    meters: Collection[str] = (),
+    last: int = 0,
+    digits: int = DIGITS,
+) -> str:
+    """A table that scrolls within itself, whose head and first column stay.
+
+    Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
+    counts, None a dash, tuples (value, low, high) with an interval, or a text; name, what the table is, for readers of
+    screens; meters, columns of rates in [0, 1] that have a bar; last, how many rows at its end are a sum or a mean;
+    digits of floats.
+    """
+    head = "".join(f'<th scope="col">{escape(column).replace("_", "_<wbr>")}</th>' for column in columns)
+    count = len(next(iter(columns.values()), ()))
+    rows = []
+    for place, (first, *rest) in enumerate(zip(*columns.values())):
+        cells = "".join(
+            f"<td>{_cell(value, column in meters, digits)}</td>" for value, column in zip(rest, [*columns][1:])
+        )
+        summed = ' class="sum"' if last and place == count - last else ""
+        rows.append(f'<tr{summed}><th scope="row">{escape(str(first))}</th>{cells}</tr>')
+    table = f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return region(table, name, "scroll tall")
+
+
+def _cell(value: Any, meter: bool, digits: int) -> str:
+    value, *ends = value if isinstance(value, tuple) else (value,)
+    if value is None or isinstance(value, str):
+        return escape("–" if value is None else value)
+    text = number(value, digits)
+    if ends and ends[0] is not None:
+        text += f' <span class="ci">[{number(ends[0], digits)}, {number(ends[1], digits)}]</span>'
+    if not meter:
+        return text
+    width = 100 * min(1.0, max(0.0, value))
+    return f'<div class="meter"><span><i style="width:{width:.1f}%"></i></span><b>{text}</b></div>'
+
+
+def matrix(
+    rows: Mapping[str, Sequence[int | None]],
+    columns: Sequence[str],
+    name: str,
+    *,
+    colors: Mapping[tuple[str, str], str] | str = "unknown",
+    right: Collection[tuple[str, str]] = (),
+    notes: Mapping[str, str] = {},
+    shares: bool = True,
+) -> str:
+    """Counts of decisions, shaded by their share of the row.
+
+    Parameters: rows, the counts of each, None for a cell that cannot be; columns; name, what the table is; colors, a
+    token for all cells, or for (row, column), by default unknown; right, the cells that are right decisions, which are
+    framed; notes, a text under the names of rows; shares, whether cells have shares of their row, in percent.
+    """
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    most = max([1, *(count for counts in rows.values() for count in counts if count)])
+    lines = []
+    for row, counts in rows.items():
+        total, cells = sum(count or 0 for count in counts), []
+        for column, count in zip(columns, counts):
+            if count is None:
+                cells.append('<td class="none">–</td>')
+                continue
+            token = colors if isinstance(colors, str) else colors.get((row, column), "unknown")
+            depth = round(50 * count / (total if shares and total else most))
+            style = f"background:color-mix(in srgb,var(--{token}) {depth}%,var(--soft))"
+            framed = ' class="right"' if (row, column) in right else ""
+            share = f"<small>{percent(count, total)}</small>" if shares else ""
+            said = f"{count:,}" if shares or count else "·"
+            cells.append(f'<td{framed} style="{style}">{said}{share}</td>')
+        note = f"<br>{escape(notes[row])}" if row in notes else ""
+        lines.append(f'<tr><th scope="row"><b>{escape(row)}</b>{note}</th>{"".join(cells)}</tr>')
+    kind = "matrix" if shares else "matrix tight"
+    table = f'<table class="{kind}"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+    return region(table, name, "scrollx")

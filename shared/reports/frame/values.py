@@ -1,0 +1,57 @@
+"""Numbers as reports write them: three decimals, a true minus, intervals in brackets."""
+
+from __future__ import annotations
+
+import math
+
+DIGITS = 3
+_MOST = 6
+
+
+def number(value: float | None, digits: int = DIGITS) -> str:
+    """A number as text: integers whole, others with three decimals, with more where 0 or 1 would be false.
+
+    >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(None)
+    ('0.704', '1.000', '0.9997', '1,291', '−0.500', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) or not math.isfinite(value):
+        return f"{value:,}".replace("-", "−")
+    while digits < _MOST and value not in (0, 1) and float(f"{abs(value):.{digits}f}") in (0, 1):
+        digits += 1
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A difference as text, with its sign.
+
+    >>> signed(0.25), signed(-0.0125), signed(0.0), signed(3)
+    ('+0.250', '−0.013', '0.000', '+3')
+    """
+    text = number(value)
+    return text if text.startswith("−") or value == 0 else f"+{text}"
+
+
+def interval(low: float, high: float) -> str:
+    """The ends of an interval.
+
+    >>> interval(-0.019, 0.025)
+    '[−0.019, 0.025]'
+    """
+    return f"[{number(low)}, {number(high)}]"
+
+
+def percent(count: int, total: int) -> str:
+    """A share in whole percent; "<1 %" and ">99 %" where a whole number would be false.
+
+    >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
+    ('68 %', '<1 %', '>99 %', '0 %', '–')
+    """
+    if not total:
+        return "–"
+    share = round(100 * count / total)
+    if share == 0 and count:
+        return "<1 %"
+    return ">99 %" if share == 100 and count < total else f"{share} %"
