@@ -14,6 +14,7 @@ MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of t
 MAX_SAMPLES = 20_000  # images
 MAX_GROUPS = 2_000
 MAX_NUMBERS = 50_000  # items of such a list, times the groups, each of which has a number for each: 3 s
+MAX_COUNTED = 20_000_000  # samples that rows with counts stand for, of which pictures draw each
 MAX_RESAMPLED = 200_000  # rows
 MAX_DRAWN = 650_000  # numbers times rows, in each of a thousand resamples: some 0.1 ms for a thousand of them
 _PER_NUMBER = 400  # as many rows as a number that a resample gives takes, whatever it is of
