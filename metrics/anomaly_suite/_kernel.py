@@ -17,7 +17,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -4297,6 +4297,68 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
     return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
 
 
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
+
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got {len(threshold)} of them")
+    return as_real(threshold, name)
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    if threshold is None:
+        return {}
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
+    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
+
+
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
 # Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
@@ -4348,7 +4410,7 @@ def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_ob
             "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
             "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
         )
-    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
 
 
 def component_columns(
@@ -4418,60 +4480,6 @@ class ComponentJudge:
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
         return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
-
-
-# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
-#
-# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
-
-def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
-    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
-
-    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
-
-    Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
-    Source: van Rijsbergen, Information Retrieval, 1979.
-
-    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
-    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
-    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
-    """
-    if threshold is None:
-        return {}
-    at = cut_threshold(threshold, positives.bits)
-    least = samples_above(positives, at), samples_above(negatives, at)
-    rates = rates_of_decision(*least, positives.total, prefix)
-    if positives.bits is None:
-        return rates
-    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
-    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
-    below = math.nextafter(at, -math.inf)
-    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
-    # all three rates rise with TP and fall with FP
-    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
-    return {
-        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
-        for key, rate in rates.items()
-    }
-
-
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
-    called = tp + fp
-    counts = {
-        "f1": (2 * tp, called + num_positives),
-        "precision": (tp, called),
-        "recall": (tp, num_positives),
-    }
-    return {
-        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
-    }
-
-
-def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
-    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
@@ -4702,10 +4710,28 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(f"group {name!r}" if name != ALL else "no group" for name in (other, group))
+                names = " and in ".join(map(_words, (other, group)))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
+
+
+def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
+    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
+    first: dict[str, int] = {}
+    for row, sample in enumerate(samples.tolist()):
+        before = first.setdefault(sample, row)
+        group, other = group_of_row[row], group_of_row[before]
+        if group != other:
+            raise ValueError(
+                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
+                f"in {_words(other)} at samples[{before}]"
+            )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
 
 
 class SampleRates:
@@ -5576,13 +5602,9 @@ class AnomalySuite(Metric):
         _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
-        self.image_threshold, self.pixel_threshold = (
-            None if threshold is None else as_real(threshold, name)
-            for threshold, name in (
-                (self.image_threshold, "image_threshold"),
-                (self.pixel_threshold, "pixel_threshold"),
-            )
-        )
+        for name in ("image_threshold", "pixel_threshold"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_threshold(getattr(self, name), name))
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -5644,6 +5666,12 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+        parts = super()._reduced(columns, asked)
+        if GROUPS in columns and "samples" in columns:
+            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
+        return parts
+
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
         check_one_group(states)
@@ -5665,10 +5693,6 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
-
-
-def _as_threshold(threshold: Any, name: str) -> float | None:
-    return None if threshold is None else as_real(threshold, name)
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
