@@ -6,7 +6,9 @@ The bounds of the pages are lowered, so that an execution may take a second wher
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 from openworld_metrics.pages.serving import costs
@@ -14,7 +16,7 @@ from tests.fuzz.engine import Case, Target
 from tests.fuzz.pages import Call, check_refusal, make_call, runner_of
 
 LOWERED = {"MAX_DRAWN": 15_000, "MAX_RESAMPLED": 5_000, "MAX_GROUPS": 50, "MAX_SAMPLES": 500, "MAX_NUMBERS": 10_000}
-_LISTS = {
+_LISTS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "accuracyk": ("k_list", lambda i: i + 1),
     "macro_open_f": ("t_list", lambda i: 1 / (i + 2)),
     "micro_open_f": ("t_list", lambda i: 1 / (i + 2)),
