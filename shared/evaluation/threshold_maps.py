@@ -10,11 +10,11 @@ import numpy as np
 
 from ..arrays.arrays import widen
 from ..formats.maps.files import MAP_SUFFIXES, read_map
-from ..formats.maps.folders import files_below
 from ..formats.maps.pixels import size_text
+from ..formats.maps.places import files_below
 from ..formats.reasons import named
 from ..formats.written.thresholds import FittedThreshold
-from .map_reading import read_ahead
+from .read_ahead import read_ahead
 from .threshold_rules import parse_rule
 
 NORMAL = ("validation/good", "test/good")  # in the folder of a category; else the maps lie in it themselves
