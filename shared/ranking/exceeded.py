@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..arrays.arrays import array_namespace, device_of
-
-if TYPE_CHECKING:
-    from .counts import Side
+from .counts import Side
 
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
