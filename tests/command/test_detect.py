@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import sys
@@ -62,6 +63,29 @@ def test_the_seeds_arguments(made: Detections, run: Run) -> None:
     )
     assert json.loads(Path("x.json").read_text()) == expected(made)
     assert Path("openset_results.txt").read_text() == evaluation.summary(expected(made)) + "\n"
+
+
+def test_a_fitted_threshold(made: Detections, run: Run) -> None:
+    """A box stays iff its confidence is above the threshold: one that has it does not."""
+    confidences = sorted({float(score) for boxes in made.predictions for score in boxes["scores"]})
+    at, above = (
+        [expected(made, conf_threshold=c, standard=False) for c in cs] for cs in (confidences, confidences[1:])
+    )
+    places = [i for i, pair in enumerate(zip(at, above)) if pair[0] != pair[1]]  # where the box itself counts
+    for i in places[:3]:
+        saved = {"decision": "score > threshold", "of": ["samples"], "threshold": confidences[i]}
+        Path("t.json").write_text(json.dumps(saved))
+        code, output, _ = run(*FILES, *CLASSES, "--conf", "t.json", "--no-standard")
+        assert (code, json.loads(output)) == (0, above[i])
+    for wrong, message in ((1.5, "1.5 is not in the range 0<=x<=1"), (-math.inf, "-inf is not in the range")):
+        Path("t.json").write_text(json.dumps({**saved, "threshold": wrong}))
+        code, output, errors = run(*FILES, *CLASSES, "--conf", "t.json")
+        assert (code, output, len(errors.splitlines())) == (2, "", 1)
+        assert message in errors
+    Path("t.json").write_text(json.dumps({**saved, "of": ["pixels"]}))
+    assert run(*FILES, *CLASSES, "--conf", "t.json")[2] == (
+        "openworld-metrics: t.json: expected a threshold of samples, got one of pixels\n"
+    )
 
 
 @pytest.mark.parametrize(
