@@ -421,6 +421,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 #
 # Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
 
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
 def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
     """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
 
@@ -505,6 +508,28 @@ def as_flags(x: Any, name: str) -> Array:
     if bool(array_namespace(labels).any(other)):
         raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
     return labels == 1
+
+
+def as_counts(x: Any, name: str) -> Array:
+    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    numbers = as_numbers(x, name)
+    xp = array_namespace(numbers)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
+    if is_floating(numbers):
+        numbers = xp.astype(numbers, xp.float64)
+        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
+    else:
+        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        row = int(xp.nonzero(wrong)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
+    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
+    if bool(xp.any(running[-1:] > MAX_COUNT)):
+        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
+        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
+    return xp.astype(numbers, xp.int64)
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -903,87 +928,6 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
 # States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
@@ -1273,6 +1217,7 @@ class Prepared(ABC):
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+    sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
@@ -1420,6 +1365,36 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
 
 
+# ---- metric/counted.py -----------------------------------------------------------------------------------------------
+#
+# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+#
+# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
 # Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
@@ -1462,6 +1437,7 @@ class Sharing(Prepared):
         strata.append(kinds + strata[-1][-1] + 1)
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
@@ -1643,6 +1619,7 @@ def _counts(state: State) -> np.ndarray:
 # rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
 # Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
@@ -1703,7 +1680,8 @@ class Metric:
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
-    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -1719,7 +1697,8 @@ class Metric:
         if "reduce" in cls.__dict__:
             parameters = inspect.signature(cls.reduce).parameters.values()
             columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
-            cls.columns = (*(p.name for p in columns), GROUPS)
+            counts = [COUNTS] if COUNTS in cls.countable_tables else []
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -1745,6 +1724,7 @@ class Metric:
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+        self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its results and those of its resamples."""
@@ -1855,7 +1835,6 @@ class Metric:
         parts = self._own_parts(state)
         with self._lock:
             self._check_agreement(parts, self._batches)
-            check_total(len(self) + sum(map(num_samples, parts.values())))
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
@@ -1891,16 +1870,19 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above = [], 0, ROWS
+            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        samples = self._samples + sum(map(num_samples, parts.values()))
+        check_total(samples)
         rows = self._rows + self._num_rows([parts])
         if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
             self._rows = rows
+        self._samples = samples
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -1932,7 +1914,9 @@ class Metric:
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
-        if not any(num_samples(state) for parts in batches for state in parts.values()):
+        samples = sum(num_samples(state) for parts in batches for state in parts.values())
+        check_total(samples)
+        if not samples:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
@@ -1953,13 +1937,24 @@ class Metric:
         options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **options))
+            own = {name: column for name, column in columns.items() if name != COUNTS}
+            state = dict(self.reduce(**own, **options))
+            return counted(state, columns[COUNTS]) if COUNTS in columns else state
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.ungrouped_columns & own.keys():
-            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+        if by_sample and self.ungrouped_columns & own.keys():
+            given = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+        if COUNTS in columns:
+            if not asked.counts_rows():
+                raise ValueError(
+                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
+                )
+            own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        return with_samples(parts) if COUNTS in columns else parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -2292,6 +2287,7 @@ class PreparedTable(Prepared):
 
     def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn(self) -> Drawn:
@@ -2308,10 +2304,9 @@ class PreparedTable(Prepared):
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        counts = None if "counts" not in self.state else to_numpy(self.state["counts"])
-        if counts is not None and self.drawn.kept is not None:
-            counts = counts[self.drawn.kept]
-        return compact_rows(self._entries, counts)
+        kept = self.drawn.kept
+        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        return compact_rows(self._entries, sizes)
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
@@ -2620,12 +2615,13 @@ _SPLIT = 1 << 17  # values whose indices are held at a time
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -2635,6 +2631,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -2719,7 +2716,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -2790,13 +2787,15 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     for given, name in ((positives, "positives"), (negatives, "negatives")):
         side = as_side(given)
         scores = side.scores
-        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+        if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
             check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
         sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = sides
+    if first.scores.dtype == second.scores.dtype:
+        return first, second
+    xp = array_namespace(first.scores, second.scores)
+    dtype = xp.result_type(first.scores, second.scores)
     first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
@@ -2826,7 +2825,7 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
         tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
@@ -2881,8 +2880,10 @@ class Rows(NamedTuple):
 
     def side(self, counts: np.ndarray) -> Side:
         """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
         """The row of each of some scores."""
@@ -2999,25 +3000,15 @@ _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-class MacroSums(NamedTuple):
-    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, (N,) each; within 2 roundings."""
-
-    precision: Array
-    recall: Array
+Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
 
 
-class MicroCounts(NamedTuple):
-    """Accepted samples after each sample, (N,) each: the correct ones, and all."""
+def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> Iterator[Sums]:
+    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
-    hits: Array
-    accepted: Array
-
-
-def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> MacroSums:
-    """Sums after each sample, in score order; `totals` are the samples of each class that is predicted.
-
-    An outcome is twice the predicted class, plus one if it is the true one. `occurring` is the number of known classes
-    that occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
+    is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
+    equal samples each entry stands for, by default one. Sums come block by block, and are overwritten by the next.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
@@ -3025,25 +3016,34 @@ def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | N
     bits = 53 - occurring.bit_length()
     num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
     running = np.zeros((2, num_pieces))  # the sums so far, in pieces
-    sums = MacroSums(*(xp.empty_like(outcomes, dtype=xp.float64) for _ in range(2)))
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
     sweep: Any = _sweep_block if loop is None else loop
-    for block in _blocks(outcomes):
-        part = xp.astype(outcomes[block], xp.int64)
-        here = xp.ones_like(part) if sizes is None else sizes[block]
-        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *(x[block] for x in sums))
-    return sums
+    blocks = blocks_of(outcomes)
+    longest = outcomes[: blocks[0].stop]
+    ones = xp.ones_like(longest, dtype=xp.int64)
+    sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
+    for block in blocks:
+        part = outcomes[block]
+        here = ones[: part.shape[0]] if sizes is None else sizes[block]
+        after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
+        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *after)
+        yield after
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None) -> MicroCounts:
-    """Counts after each sample, in score order."""
+def micro_sweep(correct: Array, sizes: Array | None = None) -> Iterator[Sums]:
+    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
     xp = array_namespace(correct)
-    right = xp.astype(correct, xp.int64)
-    here = xp.ones_like(right) if sizes is None else sizes
-    return MicroCounts(xp.cumulative_sum(right * here), xp.cumulative_sum(here))
+    hits, accepted = 0, 0
+    for block in blocks_of(correct):
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        hits, accepted = int(after[0][-1]), int(after[1][-1])
+        yield after
 
 
-def _blocks(samples: Array) -> list[slice]:
+def blocks_of(samples: Array) -> list[slice]:
+    """Blocks of samples whose sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
@@ -3103,23 +3103,29 @@ def sweep_loop(
     `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
     """
     scale = 2.0**bits
+    units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(ids)):
         c = ids[i]
-        total = max(totals[c], 1)
-        p0, r0 = hits[c] / max(accepted[c], 1), hits[c] / total
-        hits[c] += flags[i] * sizes[i]
+        p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
-        p1, r1 = hits[c] / accepted[c], hits[c] / total
+        if flags[i]:  # else the recall of no class changes
+            total = max(totals[c], 1)
+            r0 = hits[c] / total
+            hits[c] += sizes[i]
+            r1 = hits[c] / total
+            for j in range(running.shape[1]):
+                r0, r1 = r0 * scale, r1 * scale
+                running[1, j] += np.floor(r1) - np.floor(r0)
+                r0, r1 = r0 - np.floor(r0), r1 - np.floor(r1)
+        p1 = hits[c] / accepted[c]
         for j in range(running.shape[1]):
-            p0, p1, r0, r1 = p0 * scale, p1 * scale, r0 * scale, r1 * scale
+            p0, p1 = p0 * scale, p1 * scale
             running[0, j] += np.floor(p1) - np.floor(p0)
-            running[1, j] += np.floor(r1) - np.floor(r0)
-            p0, p1, r0, r1 = p0 - np.floor(p0), p1 - np.floor(p1), r0 - np.floor(r0), r1 - np.floor(r1)
+            p0, p1 = p0 - np.floor(p0), p1 - np.floor(p1)
         precision[i], recall[i] = 0.0, 0.0
         for j in range(running.shape[1] - 1, -1, -1):
-            unit = scale ** -(j + 1)
-            precision[i] += running[0, j] * unit
-            recall[i] += running[1, j] * unit
+            precision[i] += running[0, j] * units[j]
+            recall[i] += running[1, j] * units[j]
 
 
 # ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
@@ -3129,29 +3135,32 @@ def sweep_loop(
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
 
-    sums: after each sample
+    outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    outcomes, totals, sizes: as of `macro_sweep`
     rounding: by how much of each an approximate F may be off, twice
     """
 
-    sums: MacroSums
-    num_classes: int
     outcomes: Array
     totals: Array
+    occurring: int
     sizes: Array | None
+    num_classes: int
     rounding: float = 2.0**-48
 
-    def approximate(self) -> Array:
-        """P·R/(P + R) of all samples, which is proportional to F."""
-        xp, total = array_namespace(self.sums.recall), self.sums.precision + self.sums.recall
-        return self.sums.precision * self.sums.recall / xp.where(total == 0, xp.ones_like(total), total)
+    def sweep(self) -> Iterator[Sums]:
+        """Sums over classes of precision and recall after each sample, block by block."""
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places: within 3 units in the last place, 2½ of them for the rounded sums."""
-        return macro_f(self.sums.precision[places], self.sums.recall[places], self.num_classes)
+    def approximate(self, sums: Sums) -> Array:
+        """P·R/(P + R), which is proportional to F."""
+        total = sums[0] + sums[1]
+        return sums[0] * sums[1] / array_namespace(total).where(total == 0, 1.0, total)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(*sums, self.num_classes)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
         sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
@@ -3177,28 +3186,32 @@ class MacroF(NamedTuple):
 class MicroF(NamedTuple):
     """F after each sample, of pooled counts: 2·hits/(accepted + known).
 
-    counts: after each sample
+    correct, sizes: as of `micro_sweep`
     known: the number of known samples
     rounding: 0, since the order of distinct numbers survives one rounding
     """
 
-    counts: MicroCounts
+    correct: Array
+    sizes: Array | None
     known: int
     rounding: float = 0.0
 
-    def approximate(self) -> Array:
-        """F of all samples."""
-        return self.rounded(slice(None))
+    def sweep(self) -> Iterator[Sums]:
+        """Hits and accepted samples after each sample, block by block."""
+        return micro_sweep(self.correct, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places, rounded once."""
-        xp = array_namespace(self.counts.hits)
-        hits, accepted = (column[places] for column in self.counts)
-        return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + self.known, xp.float64)
+    def approximate(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        return self.rounded(sums)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        xp = array_namespace(sums[0])
+        return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """hits/(accepted + known) in fractions."""
-        hits, accepted = (to_numpy(column)[places] for column in self.counts)
+        hits, accepted = map(to_numpy, sums)
         common = np.gcd(hits, accepted + self.known)
         distinct, place = np.unique(
             np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
@@ -3361,8 +3374,7 @@ def macro_open_f(
         totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
     thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
-    sums = macro_sweep(outcomes, totals, occurring, sizes)
-    return _best(thresholds, MacroF(sums, num_classes, outcomes, totals, sizes), t_list)
+    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -3400,46 +3412,84 @@ def micro_open_f(
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(thresholds, MicroF(micro_sweep(correct, sizes), known), t_list)
+    return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
 def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores.
+    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    if t_list is not None:
+        return _best_of(check_thresholds(t_list), scores, found)
+    places, sums = _highest(scores, found)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
+    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+    return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
-    Only the last of equal scores is a threshold.
+
+def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+    """As `_best`, of a list of thresholds."""
+    xp = array_namespace(scores)
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places, row = np.unique(to_numpy(after), return_inverse=True)
+    f, values = np.zeros(len(places)), np.zeros(len(places))
+    none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
+    if len(places) > none:
+        sums = _at_places(found, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+    greatest = values == 0
+    if values.max() > 0:
+        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        which = on_device(near - none, scores)
+        greatest[:] = False
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+    best = int(np.argmax(greatest[row]))
+    return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
+
+
+def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
+    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+    if len(places) == 1:
+        return np.ones(1, dtype=bool)
+    exact = found.exact(places, sums)
+    greatest = max(exact)
+    return np.asarray([value == greatest for value in exact])
+
+
+def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+
+    Only the last of equal scores is a threshold. Where F is 0 everywhere, the first of them is returned.
     """
     xp = array_namespace(scores)
-    if t_list is None:
-        values = found.approximate()
-        values[:-1][scores[1:] == scores[:-1]] = -1.0
-        at = first_best(values, None, found)
-        return float(found.rounded(slice(at, at + 1))[0]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
-    thresholds = check_thresholds(t_list)
-    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
-    places = xp.clip(after, 0, None)
-    values = xp.where(after < 0, 0.0, found.approximate()[places])
-    curve = to_numpy(xp.where(after < 0, 0.0, found.rounded(places)))
-    best = first_best(values, places, found)
-    return float(curve[best]), float(thresholds[best]), curve.tolist()
+    kept: list[tuple[Array, Array, Array, Array]] = []  # places, values and sums
+    start, greatest = 0, -1.0
+    for sums in found.sweep():
+        values = found.approximate(sums)
+        stop = start + values.shape[0]
+        following = scores[start + 1 : stop + 1]
+        values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
+        before, greatest = greatest, max(greatest, float(xp.max(values)))
+        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        if greatest <= 0:
+            near = near[:1] if before < 0 else near[:0]
+        kept.append((near + start, values[near], sums[0][near], sums[1][near]))
+        start = stop
+    places, values, *sums_there = (concatenate(column) for column in zip(*kept))
+    high = values >= greatest * (1 - found.rounding)
+    return places[high], (sums_there[0][high], sums_there[1][high])
 
 
-def first_best(values: Array, places: Array | None, found: MacroF | MicroF) -> int:
-    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly.
-
-    Parameters: values (T,) proportional to F within `found.rounding`; places (T,) of the samples that they are of,
-    by default their own; found, F after each sample.
-    """
-    xp = array_namespace(values)
-    best = int(xp.argmax(values))
-    if float(values[best]) <= 0:
-        return best
-    near = xp.nonzero(values >= values[best] * (1 - found.rounding))[0]
-    samples, first = np.unique(to_numpy(near if places is None else places[near]), return_index=True)
-    if len(samples) == 1:
-        return int(near[0])
-    exact = found.exact(samples)
-    greatest = max(exact)
-    return int(near[min(i for i, value in zip(first.tolist(), exact) if value == greatest)])
+def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
+    """What F is made of after the samples of some ascending places."""
+    xp = array_namespace(places)
+    parts: list[Sums] = []
+    start = 0
+    for sums in found.sweep():
+        stop = start + sums[0].shape[0]
+        here = places[(places >= start) & (places < stop)] - start
+        parts.append((sums[0][here], sums[1][here]))
+        start = stop
+    first, second = (xp.concat(column) for column in zip(*parts))
+    return first, second
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
@@ -3496,6 +3546,84 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
+
+
+# ---- arrays/states.py ------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- ranking/rounding.py ---------------------------------------------------------------------------------------------

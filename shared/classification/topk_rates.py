@@ -32,11 +32,12 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     xp = array_namespace(known)
     if not bool(xp.any(known)):
         raise ValueError("references: expected at least one known sample (a class id of at least 0), got none")
-    if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
+    ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
+    if bool(xp.all(known)):
+        return ranks
+    if not as_bool(ignore_unknown, "ignore_unknown"):
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
-    counts = state.get("counts")
-    parts = (state["above"], state["tied"], state["correct"], counts, state["classes"])
-    return Ranks(*(None if part is None else part[known] for part in parts))
+    return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
 def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
@@ -110,21 +111,23 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64.
+    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64; flags for one k.
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """
     xp = array_namespace(above, tied)
-    above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     if ties != "expected":
-        needed = above + tied if ties == "strict" else above  # a hit at every k > needed
-        return xp.clip(ks[-1] - needed, 0, len(ks))
+        needed = above + tied if ties == "strict" else above  # fewer than the classes; a hit at every k > needed
+        return needed < ks[-1] if len(ks) == 1 else xp.clip(ks[-1] - xp.astype(needed, xp.int64), 0, len(ks))
+    above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
 
 
 def _sum(values: Array, counts: Array | None = None) -> int:
     """Sum of integers or flags, each `counts` times."""
     xp = array_namespace(values)
+    if counts is None and values.dtype == xp.bool:
+        return int(xp.count_nonzero(values))
     values = xp.astype(values, xp.int64)
     return int(xp.sum(values if counts is None else values * counts))
 

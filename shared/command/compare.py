@@ -14,6 +14,7 @@ from ..evaluation.comparison_text import comparison_text
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
+from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
 from ..reports.forest import draw_differences
@@ -33,7 +34,7 @@ models, or the same images. The last column names the better model where the int
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
-SHARED = ("references", "open_labels", "image_labels", "samples", GROUPS)
+SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
 COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 

@@ -14,6 +14,7 @@ from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, as_table
 from ..loading import METRICS, metric_class
+from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..reports.plots import draw
 from ..scores import SCORES, score_function
@@ -23,7 +24,8 @@ from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
 
-COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", "samples", GROUPS)
+IMAGES = ("image_scores", "image_labels", "samples")
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
 
 
 @click.command(cls=MetricCommand)
@@ -39,6 +41,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_sco
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
 @click.option("--samples", metavar="FILE", help="Names of samples, of which each has several images.")
+@click.option("--counts", metavar="FILE", help="How often each row occurs, where an engine has grouped equal rows.")
 @click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
 @click.option(
     "--option",
@@ -77,7 +80,7 @@ def compute(
     chosen = metric_class(name)
     wanted = read_options(chosen, options, given)
     places = {column: given[column] for column in COLUMNS if given[column] is not None}
-    if plot is not None and "groups" in places:
+    if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
     score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
     if score is not None and "predictions" not in places:
@@ -85,8 +88,10 @@ def compute(
     check_json_and_picture(save, plot, lambda: files_of(places))
     if report is not None:
         check_report(chosen, report, images)
-        if "groups" in places:
+        if GROUPS in places:
             raise click.UsageError("expected --report or --groups, got both: a page shows one group")
+        if COUNTS in places:
+            raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))

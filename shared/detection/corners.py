@@ -36,11 +36,14 @@ class Corners(NamedTuple):
 
         Infinite for a box whose area is too small for float64.
         """
+        exact = not self.border and not self.remainders.any()
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        if exact and min(side.min(initial=1.0) for side in sides) ** 2 >= _TINY:  # as nearly always, and at once
+            return np.broadcast_to(0.0, len(self.rounded))
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
-        if not self.border and not self.remainders.any():
+        if exact:
             return doubt
         for far, side in zip((2, 3), sides):
             off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])

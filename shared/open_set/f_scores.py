@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, to_numpy
-from .sweep import MacroSums, MicroCounts
+from .sweep import Sums, macro_sweep, micro_sweep
 
 
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
 
-    sums: after each sample
+    outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    outcomes, totals, sizes: as of `macro_sweep`
     rounding: by how much of each an approximate F may be off, twice
     """
 
-    sums: MacroSums
-    num_classes: int
     outcomes: Array
     totals: Array
+    occurring: int
     sizes: Array | None
+    num_classes: int
     rounding: float = 2.0**-48
 
-    def approximate(self) -> Array:
-        """P·R/(P + R) of all samples, which is proportional to F."""
-        xp, total = array_namespace(self.sums.recall), self.sums.precision + self.sums.recall
-        return self.sums.precision * self.sums.recall / xp.where(total == 0, xp.ones_like(total), total)
+    def sweep(self) -> Iterator[Sums]:
+        """Sums over classes of precision and recall after each sample, block by block."""
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places: within 3 units in the last place, 2½ of them for the rounded sums."""
-        return macro_f(self.sums.precision[places], self.sums.recall[places], self.num_classes)
+    def approximate(self, sums: Sums) -> Array:
+        """P·R/(P + R), which is proportional to F."""
+        total = sums[0] + sums[1]
+        return sums[0] * sums[1] / array_namespace(total).where(total == 0, 1.0, total)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(*sums, self.num_classes)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
         sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
@@ -62,28 +66,32 @@ class MacroF(NamedTuple):
 class MicroF(NamedTuple):
     """F after each sample, of pooled counts: 2·hits/(accepted + known).
 
-    counts: after each sample
+    correct, sizes: as of `micro_sweep`
     known: the number of known samples
     rounding: 0, since the order of distinct numbers survives one rounding
     """
 
-    counts: MicroCounts
+    correct: Array
+    sizes: Array | None
     known: int
     rounding: float = 0.0
 
-    def approximate(self) -> Array:
-        """F of all samples."""
-        return self.rounded(slice(None))
+    def sweep(self) -> Iterator[Sums]:
+        """Hits and accepted samples after each sample, block by block."""
+        return micro_sweep(self.correct, self.sizes)
 
-    def rounded(self, places: Any) -> Array:
-        """F of an array or a slice of places, rounded once."""
-        xp = array_namespace(self.counts.hits)
-        hits, accepted = (column[places] for column in self.counts)
-        return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + self.known, xp.float64)
+    def approximate(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        return self.rounded(sums)
 
-    def exact(self, places: np.ndarray) -> list[Fraction]:
+    def rounded(self, sums: Sums) -> Array:
+        """F, rounded once."""
+        xp = array_namespace(sums[0])
+        return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
         """hits/(accepted + known) in fractions."""
-        hits, accepted = (to_numpy(column)[places] for column in self.counts)
+        hits, accepted = map(to_numpy, sums)
         common = np.gcd(hits, accepted + self.known)
         distinct, place = np.unique(
             np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, distinct_values, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
 from .f_scores import MacroF, MicroF, count_ids
-from .sweep import macro_sweep, micro_sweep
+from .sweep import Sums
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -61,8 +61,7 @@ def macro_open_f(
         totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
     thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
-    sums = macro_sweep(outcomes, totals, occurring, sizes)
-    return _best(thresholds, MacroF(sums, num_classes, outcomes, totals, sizes), t_list)
+    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -100,43 +99,81 @@ def micro_open_f(
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(thresholds, MicroF(micro_sweep(correct, sizes), known), t_list)
+    return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
 def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores.
+    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    if t_list is not None:
+        return _best_of(check_thresholds(t_list), scores, found)
+    places, sums = _highest(scores, found)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
+    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+    return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
-    Only the last of equal scores is a threshold.
+
+def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+    """As `_best`, of a list of thresholds."""
+    xp = array_namespace(scores)
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places, row = np.unique(to_numpy(after), return_inverse=True)
+    f, values = np.zeros(len(places)), np.zeros(len(places))
+    none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
+    if len(places) > none:
+        sums = _at_places(found, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+    greatest = values == 0
+    if values.max() > 0:
+        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        which = on_device(near - none, scores)
+        greatest[:] = False
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+    best = int(np.argmax(greatest[row]))
+    return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
+
+
+def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
+    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+    if len(places) == 1:
+        return np.ones(1, dtype=bool)
+    exact = found.exact(places, sums)
+    greatest = max(exact)
+    return np.asarray([value == greatest for value in exact])
+
+
+def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+
+    Only the last of equal scores is a threshold. Where F is 0 everywhere, the first of them is returned.
     """
     xp = array_namespace(scores)
-    if t_list is None:
-        values = found.approximate()
-        values[:-1][scores[1:] == scores[:-1]] = -1.0
-        at = first_best(values, None, found)
-        return float(found.rounded(slice(at, at + 1))[0]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
-    thresholds = check_thresholds(t_list)
-    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
-    places = xp.clip(after, 0, None)
-    values = xp.where(after < 0, 0.0, found.approximate()[places])
-    curve = to_numpy(xp.where(after < 0, 0.0, found.rounded(places)))
-    best = first_best(values, places, found)
-    return float(curve[best]), float(thresholds[best]), curve.tolist()
+    kept: list[tuple[Array, Array, Array, Array]] = []  # places, values and sums
+    start, greatest = 0, -1.0
+    for sums in found.sweep():
+        values = found.approximate(sums)
+        stop = start + values.shape[0]
+        following = scores[start + 1 : stop + 1]
+        values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
+        before, greatest = greatest, max(greatest, float(xp.max(values)))
+        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        if greatest <= 0:
+            near = near[:1] if before < 0 else near[:0]
+        kept.append((near + start, values[near], sums[0][near], sums[1][near]))
+        start = stop
+    places, values, *sums_there = (concatenate(column) for column in zip(*kept))
+    high = values >= greatest * (1 - found.rounding)
+    return places[high], (sums_there[0][high], sums_there[1][high])
 
 
-def first_best(values: Array, places: Array | None, found: MacroF | MicroF) -> int:
-    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly.
-
-    Parameters: values (T,) proportional to F within `found.rounding`; places (T,) of the samples that they are of,
-    by default their own; found, F after each sample.
-    """
-    xp = array_namespace(values)
-    best = int(xp.argmax(values))
-    if float(values[best]) <= 0:
-        return best
-    near = xp.nonzero(values >= values[best] * (1 - found.rounding))[0]
-    samples, first = np.unique(to_numpy(near if places is None else places[near]), return_index=True)
-    if len(samples) == 1:
-        return int(near[0])
-    exact = found.exact(samples)
-    greatest = max(exact)
-    return int(near[min(i for i, value in zip(first.tolist(), exact) if value == greatest)])
+def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
+    """What F is made of after the samples of some ascending places."""
+    xp = array_namespace(places)
+    parts: list[Sums] = []
+    start = 0
+    for sums in found.sweep():
+        stop = start + sums[0].shape[0]
+        here = places[(places >= start) & (places < stop)] - start
+        parts.append((sums[0][here], sums[1][here]))
+        start = stop
+    first, second = (xp.concat(column) for column in zip(*parts))
+    return first, second

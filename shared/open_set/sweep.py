@@ -8,7 +8,8 @@ float64 adds exactly in every order.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +21,15 @@ _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-class MacroSums(NamedTuple):
-    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, (N,) each; within 2 roundings."""
-
-    precision: Array
-    recall: Array
+Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
 
 
-class MicroCounts(NamedTuple):
-    """Accepted samples after each sample, (N,) each: the correct ones, and all."""
+def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> Iterator[Sums]:
+    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
-    hits: Array
-    accepted: Array
-
-
-def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> MacroSums:
-    """Sums after each sample, in score order; `totals` are the samples of each class that is predicted.
-
-    An outcome is twice the predicted class, plus one if it is the true one. `occurring` is the number of known classes
-    that occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
+    is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
+    equal samples each entry stands for, by default one. Sums come block by block, and are overwritten by the next.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
@@ -46,25 +37,34 @@ def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | N
     bits = 53 - occurring.bit_length()
     num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
     running = np.zeros((2, num_pieces))  # the sums so far, in pieces
-    sums = MacroSums(*(xp.empty_like(outcomes, dtype=xp.float64) for _ in range(2)))
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
     sweep: Any = _sweep_block if loop is None else loop
-    for block in _blocks(outcomes):
-        part = xp.astype(outcomes[block], xp.int64)
-        here = xp.ones_like(part) if sizes is None else sizes[block]
-        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *(x[block] for x in sums))
-    return sums
+    blocks = blocks_of(outcomes)
+    longest = outcomes[: blocks[0].stop]
+    ones = xp.ones_like(longest, dtype=xp.int64)
+    sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
+    for block in blocks:
+        part = outcomes[block]
+        here = ones[: part.shape[0]] if sizes is None else sizes[block]
+        after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
+        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *after)
+        yield after
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None) -> MicroCounts:
-    """Counts after each sample, in score order."""
+def micro_sweep(correct: Array, sizes: Array | None = None) -> Iterator[Sums]:
+    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
     xp = array_namespace(correct)
-    right = xp.astype(correct, xp.int64)
-    here = xp.ones_like(right) if sizes is None else sizes
-    return MicroCounts(xp.cumulative_sum(right * here), xp.cumulative_sum(here))
+    hits, accepted = 0, 0
+    for block in blocks_of(correct):
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        hits, accepted = int(after[0][-1]), int(after[1][-1])
+        yield after
 
 
-def _blocks(samples: Array) -> list[slice]:
+def blocks_of(samples: Array) -> list[slice]:
+    """Blocks of samples whose sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
@@ -124,20 +124,26 @@ def sweep_loop(
     `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
     """
     scale = 2.0**bits
+    units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(ids)):
         c = ids[i]
-        total = max(totals[c], 1)
-        p0, r0 = hits[c] / max(accepted[c], 1), hits[c] / total
-        hits[c] += flags[i] * sizes[i]
+        p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
-        p1, r1 = hits[c] / accepted[c], hits[c] / total
+        if flags[i]:  # else the recall of no class changes
+            total = max(totals[c], 1)
+            r0 = hits[c] / total
+            hits[c] += sizes[i]
+            r1 = hits[c] / total
+            for j in range(running.shape[1]):
+                r0, r1 = r0 * scale, r1 * scale
+                running[1, j] += np.floor(r1) - np.floor(r0)
+                r0, r1 = r0 - np.floor(r0), r1 - np.floor(r1)
+        p1 = hits[c] / accepted[c]
         for j in range(running.shape[1]):
-            p0, p1, r0, r1 = p0 * scale, p1 * scale, r0 * scale, r1 * scale
+            p0, p1 = p0 * scale, p1 * scale
             running[0, j] += np.floor(p1) - np.floor(p0)
-            running[1, j] += np.floor(r1) - np.floor(r0)
-            p0, p1, r0, r1 = p0 - np.floor(p0), p1 - np.floor(p1), r0 - np.floor(r0), r1 - np.floor(r1)
+            p0, p1 = p0 - np.floor(p0), p1 - np.floor(p1)
         precision[i], recall[i] = 0.0, 0.0
         for j in range(running.shape[1] - 1, -1, -1):
-            unit = scale ** -(j + 1)
-            precision[i] += running[0, j] * unit
-            recall[i] += running[1, j] * unit
+            precision[i] += running[0, j] * units[j]
+            recall[i] += running[1, j] * units[j]

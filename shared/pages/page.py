@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
 from .columns.column import Column
-from .columns.samples import Detectors, Groups
+from .columns.samples import Counts, Detectors, Groups
 from .figures.computed import Computed
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
@@ -28,6 +28,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+COUNTS = Counts("counts", ("count",), required=False)
 DATA_SETS = Groups("groups", ("group", "dataset", "data_set", "ood_set"), required=False)
 DETECTORS = Detectors(DETECTOR, ("model", "method"), required=False)
 CONFIDENCE = Option("confidence_level", "number or none")

@@ -30,12 +30,13 @@ _SPLIT = 1 << 17  # values whose indices are held at a time
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -45,6 +46,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -129,7 +131,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -200,13 +202,15 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     for given, name in ((positives, "positives"), (negatives, "negatives")):
         side = as_side(given)
         scores = side.scores
-        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+        if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
             check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
         sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = sides
+    if first.scores.dtype == second.scores.dtype:
+        return first, second
+    xp = array_namespace(first.scores, second.scores)
+    dtype = xp.result_type(first.scores, second.scores)
     first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
@@ -236,7 +240,7 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
         tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)

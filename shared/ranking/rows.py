@@ -20,8 +20,10 @@ class Rows(NamedTuple):
 
     def side(self, counts: np.ndarray) -> Side:
         """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
         """The row of each of some scores."""

@@ -102,9 +102,11 @@ def _next_higher(thresholds: np.ndarray, sides: Sequence[np.ndarray]) -> np.ndar
 
 def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
     """By percent, the threshold that at most that share of new known samples exceeds."""
+    if sum(side.total for side in known) > MAX_PROMISED:
+        return {}
     scores = np.concatenate([np.asarray(side.repeated(), np.float64) for side in known])
     promises: dict[int, float] = {}
-    for percent in PROMISED if len(scores) <= MAX_PROMISED else ():
+    for percent in PROMISED:
         try:
             at = threshold_at_fpr(scores, percent / 100, CONFIDENCE / 100)
         except ValueError:  # too few scores for this promise

@@ -20,7 +20,7 @@ from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, ORANGE, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
+from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
 _SAMPLED = " (every score; the numbers are sampled)"
 
@@ -74,6 +74,7 @@ PAGE = Page(
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
         Labels("references", ("labels", "label", "is_ood", "open_labels")),
+        COUNTS,
         DATA_SETS,
         DETECTORS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),

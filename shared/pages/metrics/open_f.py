@@ -24,7 +24,7 @@ from ..figures.open_set_decisions import open_set_sweep
 from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
+from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
@@ -32,6 +32,7 @@ COLUMNS = (
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
     Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
     Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
+    COUNTS,
     DATA_SETS,
     DETECTORS,
 )
