@@ -25,7 +25,7 @@ def numbers_html(page: Page, results: Mapping[str, Any], said: Mapping[str, str]
     tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
     keys = [name for name in results if name not in tables]
     large = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
-    parts = [_section("", large, results, said, "results large"), *_others(page, keys, large, results, said)]
+    parts = [_section(page, "", large, results, said), *_others(page, keys, large, results)]
     parts += [_table_html(name, columns, images) for name, columns in tables.items()]
     return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
 
@@ -40,9 +40,7 @@ def _switch() -> str:
     return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
 
 
-def _others(
-    page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str]
-) -> list[str]:
+def _others(page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any]) -> list[str]:
     """The sections of results that are not large; a result that no pattern fits comes last."""
     rest = [key for key in keys if key not in large]
     parts = []
@@ -50,20 +48,25 @@ def _others(
         own = [key for key in rest if re.fullmatch(pattern, key)]
         rest = [key for key in rest if key not in own]
         if own:
-            parts.append(_section(title, own, results, said, "results"))
+            parts.append(_section(page, title, own, results))
     return parts
 
 
-def _section(title: str, keys: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str], kind: str) -> str:
+def _section(
+    page: Page, title: str, keys: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str] | None = None
+) -> str:
+    """A table of results; a large one, with what is said of each, where that is given."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
-    rows = "".join(_result_row(key, results[key], said.get(key, "") if "large" in kind else "") for key in keys)
+    rows = "".join(_result_row(key, results[key], (said or {}).get(key, ""), page.meaning(key)) for key in keys)
+    kind = "results" if said is None else "results large"
     return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
 
 
-def _result_row(key: str, value: Any, said: str) -> str:
+def _result_row(key: str, value: Any, said: str, meaning: str) -> str:
     name = html.escape(key)
     below = f"<small>{html.escape(said)}</small>" if said else ""
-    head = f'<th scope="row" data-key="{name}">{name.replace("_", "_<wbr>")}{below}</th>'
+    title = f' title="{html.escape(meaning)}"' if meaning else ""
+    head = f'<th scope="row" data-key="{name}"{title}>{name.replace("_", "_<wbr>")}{below}</th>'
     return f"<tr>{head}<td>{cell(key, value)}{way(key)}</td></tr>"
 
 
