@@ -2282,12 +2282,13 @@ _SPLIT = 1 << 17  # values whose indices are held at a time
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -2297,6 +2298,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -2381,7 +2383,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -2702,6 +2704,28 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
         found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return found
+
+
+# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
+#
+# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
+    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
@@ -3043,7 +3067,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
     f1, xp = ratio_of(twice, total), array_namespace(twice)
     near = xp.nonzero(f1 == xp.max(f1))[0]
@@ -3055,29 +3079,30 @@ def _best_f1(counts: Counts) -> tuple[Fraction, float]:
 
 
 def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
 
 
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
 
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
+    samples that score −inf are to be, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    (0.8, 0.1)
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
+    best, score = F1_MAX.of([counts])
+    return best, exceeded_threshold(score, counts.sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -3131,8 +3156,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
+    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
+        where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3142,12 +3167,21 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    Of thresholds with equal values, the one that the fewest samples exceed counts.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3155,14 +3189,15 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
+    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
+    """The quantity of `operating_point`, as `PointOfScores`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
@@ -3171,18 +3206,18 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
     def meets(limits: Any) -> Any:
         return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
 
-    def part(counts: Counts) -> list[OperatingPoint]:
+    def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
         allowed = meets(_rate(bounded, counts))
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
+        return [PointOfScores(*(float(column[at]) for column in here))]
 
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
@@ -3291,14 +3326,14 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
+    """A value, and the lowest score that is detected where it is reached.
 
     value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
     """
 
     value: float
-    threshold: float | None
+    score: float | None
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
@@ -3320,7 +3355,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
 
     def value(parts: list[Any], *totals: int) -> Reached:
         found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
+        return Reached(found.rate, found.score if found.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3340,25 +3375,6 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 
 
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
-    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -3399,7 +3415,7 @@ Area = TypeVar("Area")
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
+    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
 
     FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
 
@@ -4134,9 +4150,9 @@ def pixel_weights(sizes: np.ndarray) -> np.ndarray:
 def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
     """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
 
-    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
-    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
     both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
@@ -4569,7 +4585,7 @@ def level_rates(
             and isinstance(ends[0], Reached)
             and (options.thresholds or name not in options.operating_points)
         ):
-            threshold = exceeded_threshold(ends[0], sides)
+            threshold = exceeded_threshold(ends[0].score, sides)
             rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
         rates[f"{prefix}{name}"] = rate
     return rates

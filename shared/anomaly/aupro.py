@@ -26,7 +26,7 @@ Area = TypeVar("Area")
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
+    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
 
     FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
 

@@ -24,6 +24,7 @@ from .serving.costs import (
     Cost,
     check_costs,
     drawn_costs,
+    group_costs,
     image_costs,
     interval_costs,
     option_costs,
@@ -74,7 +75,8 @@ class Runner:
         options = {**self.defaults, **options}
         metric = self.metric(**options)
         if GROUPS in columns:
-            check_costs([Cost("groups", len(rows_of_groups(columns[GROUPS])), MAX_GROUPS)])
+            groups = len(rows_of_groups(columns[GROUPS]))
+            check_costs([Cost("groups", groups, MAX_GROUPS), *group_costs(options, groups)])
         metric.add_batch(**columns)
         if COUNTS in columns:
             check_costs([Cost("samples by their counts", len(metric), MAX_COUNTED)])

@@ -134,8 +134,8 @@ def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
             _, threshold, fpr, tpr = openworld_metrics.operating_point(counts, *point)
             rates = {"fpr": fpr, "tpr": tpr, "fnr": 1 - tpr, "tnr": 1 - fpr}
             assert rates[name[:3]] == pytest.approx(value, abs=1e-12)
-            assert np.mean(scores[is_out] >= threshold) == pytest.approx(tpr)
-            assert np.mean(scores[~is_out] >= threshold) == pytest.approx(fpr)
+            assert np.mean(scores[is_out] > threshold) == pytest.approx(tpr)
+            assert np.mean(scores[~is_out] > threshold) == pytest.approx(fpr)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

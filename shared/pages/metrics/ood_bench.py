@@ -102,7 +102,7 @@ def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: st
 def _with_points(fig: go.Figure, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep) -> go.Figure:
     for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
         said = f"{key} = {short(computed.results[key])}"
-        hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
+        hover = f"{said}<br>score &gt; {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
         point(fig, found.fpr, found.tpr, said, color, symbol, hovertemplate=hover, marker_size=size)
     return moving_point(fig, sweep, "FPR", "TPR")
 
