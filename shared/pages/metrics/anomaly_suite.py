@@ -10,6 +10,7 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...anomaly.levels import check_levels, level_sides
+from ...anomaly.words import meaning
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side
 from ..assembly.pairing import CATEGORY, with_categories
@@ -165,7 +166,14 @@ PAGE = Page(
     thumbnails=_thumbnails,
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
-    sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
+    sections={
+        "Images": r"image_.*",
+        "Samples of several images": r"sample_.*",
+        "Pixels": r"pixel_.*",
+        "Regions": r"aupro.*|aupimo.*|auspro.*",
+        "Objects, at the pixel threshold": r"(siou|ppv|segment_f1)(_\w+)?",
+    },
+    meaning=meaning,
     sources=(
         Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
         Source("Masks", dict.fromkeys(PLANE_SUFFIXES, read_masks)),

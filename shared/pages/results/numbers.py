@@ -33,7 +33,7 @@ def numbers_html(
     tables = {name: value for name, value in summary.as_dict().items() if isinstance(value, Mapping)}
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
     large = [key for key in lines if re.fullmatch(page.headline, key)] or [*lines][:1]
-    parts = [_section("", large, lines, said, "results large"), *_others(page, large, lines, said)]
+    parts = [_section(page, "", large, lines, said), *_others(page, large, lines)]
     parts += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
     return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
 
@@ -69,9 +69,7 @@ def _switch() -> str:
     return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
 
 
-def _others(
-    page: Page, large: Sequence[str], lines: Mapping[str, Mapping[str, str]], said: Mapping[str, str]
-) -> list[str]:
+def _others(page: Page, large: Sequence[str], lines: Mapping[str, Mapping[str, str]]) -> list[str]:
     """The sections of results that are not large; a result that no pattern fits comes last."""
     rest = [key for key in lines if key not in large]
     parts = []
@@ -79,27 +77,33 @@ def _others(
         own = [key for key in rest if re.fullmatch(pattern, key)]
         rest = [key for key in rest if key not in own]
         if own:
-            parts.append(_section(title, own, lines, said, "results"))
+            parts.append(_section(page, title, own, lines))
     return parts
 
 
 def _section(
-    title: str, keys: Sequence[str], lines: Mapping[str, Mapping[str, str]], said: Mapping[str, str], kind: str
+    page: Page,
+    title: str,
+    keys: Sequence[str],
+    lines: Mapping[str, Mapping[str, str]],
+    said: Mapping[str, str] | None = None,
 ) -> str:
+    """A table of results; a large one, with what is said of each, where that is given."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
-    is_large = "large" in kind
     rows = "".join(
-        _result_row(name, text, said.get(name, "") if is_large else "")
+        _result_row(name, text, (said or {}).get(name, ""), page.meaning(name))
         for key in keys
         for name, text in lines[key].items()
     )
+    kind = "results" if said is None else "results large"
     return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
 
 
-def _result_row(key: str, text: str, said: str) -> str:
+def _result_row(key: str, text: str, said: str, meaning: str) -> str:
     name = html.escape(key)
     below = f"<small>{html.escape(said)}</small>" if said else ""
-    head = f'<th scope="row" data-key="{name}">{name.replace("_", "_<wbr>")}{below}</th>'
+    title = f' title="{html.escape(meaning)}"' if meaning else ""
+    head = f'<th scope="row" data-key="{name}"{title}>{name.replace("_", "_<wbr>")}{below}</th>'
     return f"<tr>{head}<td>{text}</td></tr>"
 
 
