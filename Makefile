@@ -49,7 +49,12 @@ demo: $(VENV)/installed-demo
 demo-anomaly: $(VENV)/installed-demo-anomaly
 	$(BIN)/python -m demo.anomaly_folder
 	cd demo/photographs && $(abspath $(BIN))/openworld-metrics anomaly --data data --maps maps/patches \
-		--compare maps/contrast --save results.txt --save results.json --per-image images.csv --report report
+		--compare maps/contrast --points fpr95tpr --save results.txt --save results.json --per-image images.csv \
+		--report report
+	@echo "Objects at a threshold that 0.1 % of the normal pixels exceed:"
+	cd demo/photographs && $(abspath $(BIN))/openworld-metrics threshold --maps maps/patches --rule fpr:0.001 \
+		--save threshold.json && $(abspath $(BIN))/openworld-metrics anomaly --data data --maps maps/patches \
+		--levels pixel --integration-limits 0.3 --components --min-predicted 30 --pixel-threshold threshold.json
 	@echo "report: demo/photographs/report/index.html"
 
 examples: $(VENV)/installed-demo-anomaly

@@ -17,7 +17,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -2282,12 +2282,13 @@ _SPLIT = 1 << 17  # values whose indices are held at a time
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -2297,6 +2298,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -2381,7 +2383,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -2702,6 +2704,28 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
         found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return found
+
+
+# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
+#
+# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
+    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
@@ -3043,7 +3067,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
     f1, xp = ratio_of(twice, total), array_namespace(twice)
     near = xp.nonzero(f1 == xp.max(f1))[0]
@@ -3055,29 +3079,30 @@ def _best_f1(counts: Counts) -> tuple[Fraction, float]:
 
 
 def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
 
 
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
 
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
+    samples that score −inf are to be, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    (0.8, 0.1)
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
+    best, score = F1_MAX.of([counts])
+    return best, exceeded_threshold(score, counts.sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -3131,8 +3156,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
+    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
+        where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3142,12 +3167,21 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    Of thresholds with equal values, the one that the fewest samples exceed counts.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3155,14 +3189,15 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
+    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
+    """The quantity of `operating_point`, as `PointOfScores`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
@@ -3171,18 +3206,18 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
     def meets(limits: Any) -> Any:
         return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
 
-    def part(counts: Counts) -> list[OperatingPoint]:
+    def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
         allowed = meets(_rate(bounded, counts))
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
+        return [PointOfScores(*(float(column[at]) for column in here))]
 
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
@@ -3291,14 +3326,14 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
+    """A value, and the lowest score that is detected where it is reached.
 
     value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
     """
 
     value: float
-    threshold: float | None
+    score: float | None
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
@@ -3320,7 +3355,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
 
     def value(parts: list[Any], *totals: int) -> Reached:
         found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
+        return Reached(found.rate, found.score if found.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3340,25 +3375,6 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 
 
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
-    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -3399,7 +3415,7 @@ Area = TypeVar("Area")
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
+    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
 
     FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
 
@@ -3450,7 +3466,18 @@ def counts_of_pixels(order: Array) -> Quantity:
 def areas_up_to(
     counts: tuple[Array, Array], region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
 ) -> list[float]:
-    """AUPRO up to each limit from the counts of each pixel, region by region."""
+    """AUPRO up to each limit from the counts of each pixel, region by region.
+
+    AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
+
+    where ramp_p rises from 0 at FPR above_p/N to 1 at fp_p/N, the normal pixels that score above p, and at least as
+    much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
+    ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
+
+    Parameters: counts (above, fp) of each pixel, integers; region_sizes |C_k|, (K,); num_normal N; limits L in (0, 1],
+    exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
+    Returns a float in [0, 1] for each limit.
+    """
     above, fp = counts
     sizes = region_sizes.tolist()
     areas = []
@@ -3462,8 +3489,8 @@ def areas_up_to(
         count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
         at = int(array_namespace(cut).argmax(cut * 1))
         low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
-        # area of a region's pixels under the limit: n·reach − s/2, and of one that is cut (reach − low)²/(2·step); all
-        # over one denominator, so that each region's term is rounded once
+        # of a region: count·n − twice/2, and partial·(n − low)²/(2·step) of the pixels that are cut; all over one
+        # denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
         terms = zip(count, twice, partial, sizes)
         over = 2 * unit * step * len(sizes) * reach
@@ -4134,9 +4161,9 @@ def pixel_weights(sizes: np.ndarray) -> np.ndarray:
 def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
     """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
 
-    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
-    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
     both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
@@ -4297,6 +4324,68 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
     return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
 
 
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
+
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got {len(threshold)} of them")
+    return as_real(threshold, name)
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    if threshold is None:
+        return {}
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
+    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
+
+
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
 # Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
@@ -4348,7 +4437,7 @@ def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_ob
             "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
             "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
         )
-    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
 
 
 def component_columns(
@@ -4418,60 +4507,6 @@ class ComponentJudge:
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
         return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
-
-
-# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
-#
-# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
-
-def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
-    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
-
-    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
-
-    Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
-    Source: van Rijsbergen, Information Retrieval, 1979.
-
-    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
-    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
-    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
-    """
-    if threshold is None:
-        return {}
-    at = cut_threshold(threshold, positives.bits)
-    least = samples_above(positives, at), samples_above(negatives, at)
-    rates = rates_of_decision(*least, positives.total, prefix)
-    if positives.bits is None:
-        return rates
-    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
-    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
-    below = math.nextafter(at, -math.inf)
-    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
-    # all three rates rise with TP and fall with FP
-    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
-    return {
-        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
-        for key, rate in rates.items()
-    }
-
-
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
-    called = tp + fp
-    counts = {
-        "f1": (2 * tp, called + num_positives),
-        "precision": (tp, called),
-        "recall": (tp, num_positives),
-    }
-    return {
-        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
-    }
-
-
-def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
-    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
@@ -4561,7 +4596,7 @@ def level_rates(
             and isinstance(ends[0], Reached)
             and (options.thresholds or name not in options.operating_points)
         ):
-            threshold = exceeded_threshold(ends[0], sides)
+            threshold = exceeded_threshold(ends[0].score, sides)
             rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
         rates[f"{prefix}{name}"] = rate
     return rates
@@ -4702,10 +4737,28 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(f"group {name!r}" if name != ALL else "no group" for name in (other, group))
+                names = " and in ".join(map(_words, (other, group)))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
+
+
+def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
+    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
+    first: dict[str, int] = {}
+    for row, sample in enumerate(samples.tolist()):
+        before = first.setdefault(sample, row)
+        group, other = group_of_row[row], group_of_row[before]
+        if group != other:
+            raise ValueError(
+                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
+                f"in {_words(other)} at samples[{before}]"
+            )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
 
 
 class SampleRates:
@@ -5576,13 +5629,9 @@ class AnomalySuite(Metric):
         _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
-        self.image_threshold, self.pixel_threshold = (
-            None if threshold is None else as_real(threshold, name)
-            for threshold, name in (
-                (self.image_threshold, "image_threshold"),
-                (self.pixel_threshold, "pixel_threshold"),
-            )
-        )
+        for name in ("image_threshold", "pixel_threshold"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_threshold(getattr(self, name), name))
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -5644,6 +5693,12 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+        parts = super()._reduced(columns, asked)
+        if GROUPS in columns and "samples" in columns:
+            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
+        return parts
+
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
         check_one_group(states)
@@ -5665,10 +5720,6 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
-
-
-def _as_threshold(threshold: Any, name: str) -> float | None:
-    return None if threshold is None else as_real(threshold, name)
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:

@@ -2520,12 +2520,13 @@ _SPLIT = 1 << 17  # values whose indices are held at a time
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -2535,6 +2536,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -2619,7 +2621,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -2940,6 +2942,28 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
         found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return found
+
+
+# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
+#
+# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
+    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
@@ -3281,7 +3305,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
     f1, xp = ratio_of(twice, total), array_namespace(twice)
     near = xp.nonzero(f1 == xp.max(f1))[0]
@@ -3293,29 +3317,30 @@ def _best_f1(counts: Counts) -> tuple[Fraction, float]:
 
 
 def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
 
 
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
 
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
+    samples that score −inf are to be, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    (0.8, 0.1)
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
+    best, score = F1_MAX.of([counts])
+    return best, exceeded_threshold(score, counts.sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -3369,8 +3394,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
+    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
+        where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3380,12 +3405,21 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    Of thresholds with equal values, the one that the fewest samples exceed counts.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3393,14 +3427,15 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
+    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
+    """The quantity of `operating_point`, as `PointOfScores`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
@@ -3409,18 +3444,18 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
     def meets(limits: Any) -> Any:
         return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
 
-    def part(counts: Counts) -> list[OperatingPoint]:
+    def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
         allowed = meets(_rate(bounded, counts))
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
+        return [PointOfScores(*(float(column[at]) for column in here))]
 
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
@@ -3529,14 +3564,14 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
+    """A value, and the lowest score that is detected where it is reached.
 
     value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
     """
 
     value: float
-    threshold: float | None
+    score: float | None
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
@@ -3558,7 +3593,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
 
     def value(parts: list[Any], *totals: int) -> Reached:
         found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
+        return Reached(found.rate, found.score if found.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3578,25 +3613,6 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 
 
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
-    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -3998,7 +4014,7 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold.
+    score ≥ threshold, as oodeel has it: all else here says score > threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
     Source: oodeel, eval/metrics.py, whose returns these are.
 
@@ -4017,7 +4033,7 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     """Rates at every `step`-th score in ascending order, as oodeel samples them.
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
-    score ≥ threshold.
+    score ≥ threshold, as of `ftpn`.
     The rates carry the two ends of the curve besides, the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
@@ -4298,7 +4314,7 @@ def bench_rates(
         value = values[name] if name in values else measure.source(sides)  # type: ignore[operator]
         rates[name] = Rate(_plain(value), measure.higher, measure.share)
         if thresholds and isinstance(value, Reached):
-            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value, sides.ascending))
+            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value.score, sides.ascending))
     return rates
 
 

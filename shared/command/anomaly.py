@@ -52,7 +52,12 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
-@click.option("--sample-pattern", metavar="REGEX", help="Its first group is the id of a sample in the images' names.")
+@click.option(
+    "--sample-pattern",
+    metavar="REGEX",
+    help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
+)
+@click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
@@ -75,17 +80,19 @@ def anomaly(
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(given), "per_image": per_image is not None}
+    reading = {"resize": given["resize"], "void_where_invalid": given["void_where_invalid"]}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
     ]
     if given["list_problems"]:
-        _list_problems(models, given["resize"], options.get("ignore_value"))
+        names = ("ignore_value", "regions")
+        _list_problems(models, reading | {name: options[name] for name in names if name in options})
         return
     runs = [
         evaluate_maps(
             model,
-            resize=given["resize"],
+            **reading,
             sample_pattern=given["sample_pattern"],
             progress=True,
             curves=report is not None,
@@ -150,9 +157,9 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
         check_report_folder(report, folders)
 
 
-def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
+def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
     """Print the problems of the files, and exit with 2 if there are any."""
-    problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
+    problems = [line for model in models for line in file_problems(model, progress=True, **reading)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:
         show("\n".join(map(one_line, problems)))

@@ -91,6 +91,7 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
             check_file(report / "index.html")
     detections, known, results, options = run(arguments, references)
     _warn_of_unnamed(detections, known, options)
+    other = None
     if arguments["compare"] is not None:
         other = _read(arguments, references, arguments["compare"])
         _warn_of_unnamed(other, known, options)
@@ -98,7 +99,9 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
         results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
-        writes.append(partial(write_report, detections, results, report, known, progress=True, **options))
+        names = [arguments["model"] or arguments["predictions"], arguments["compare"] or "other"]
+        drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
+        writes.append(partial(drawn, progress=True, **options))
     deliver(summary(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

@@ -97,6 +97,15 @@ def test_where_maps_lie(tmp_path: Path) -> None:
     found = {name: [path.name for path in paths] for name, paths in normal_maps(tmp_path).items()}
     assert found == {"can": ["a.npy"], "rice": ["b.npy"], "vial": ["d.npy"]}
     assert [*normal_maps(tmp_path / "vial")] == ["vial"]
+    for within in ("can/validation/good", "can/test/good"):
+        assert [*normal_maps(tmp_path / within)] == ["can"]
+    (tmp_path / "can/validation/good").rename(tmp_path / "can/train")
+    assert [*normal_maps(tmp_path / "can/train")] == ["train"]
+    (tmp_path / "can/train").rename(tmp_path / "can/good")
+    assert [*normal_maps(tmp_path / "can/good")] == ["good"]
+    (tmp_path / "can/train").mkdir()
+    (tmp_path / "can/good").rename(tmp_path / "can/train/good")
+    assert [*normal_maps(tmp_path / "can/train/good")] == ["can"]
     (tmp_path / "other" / "train").mkdir(parents=True)
     with pytest.raises(ValueError, match="other: expected maps of normal images in other/validation/good, other/test"):
         normal_maps(tmp_path)
