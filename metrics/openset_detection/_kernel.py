@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ import numpy as np
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
+    "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
@@ -320,9 +322,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
@@ -2012,6 +2019,52 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
+# ---- metric/packing.py -----------------------------------------------------------------------------------------------
+#
+# States as bytes, for engines and files: .npz archives without pickles.
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+
+    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
@@ -2098,7 +2151,7 @@ def _missing(missing: list[int], came: set[int], num_process: int) -> str:
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
     for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
         left.unlink()
@@ -2170,20 +2223,12 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
 def _read_state(answer: Path, rank: int) -> State:
     """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
-    data = io.BytesIO(answer.read_bytes())
+    data = answer.read_bytes()
     try:
-        with np.load(data, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
+        return unpack(data)
+    except ValueError as error:
         answer.unlink(missing_ok=True)
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
@@ -2898,8 +2943,9 @@ class Overlaps(NamedTuple):
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold, ranked."""
-        signs, ious = self.compared(threshold)
-        return self._replace(pairs=self.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+        some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
+        signs, ious = some.compared(threshold)
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -2973,10 +3019,10 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
+    if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
+        return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error
-    if not close.any():
-        return pairs.ious
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
@@ -3134,17 +3180,42 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
 
 
 def first_pairs(
-    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+    pairs: Pairs,
+    places: np.ndarray,
+    of: np.ndarray,
+    predictions: np.ndarray,
+    references: np.ndarray,
+    keys: list[np.ndarray],
 ) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
 
-    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    Parameters: places of the pairs that are looked at; of, the rows or the columns of all pairs; keys of all pairs.
+    Only pairs that their keys do not tell apart are ranked.
     """
-    shared = np.bincount(of)[of] > 1
-    several = np.flatnonzero(shared)
+    first = lowest_of_each(places, of, keys)
+    equal = np.bincount(of[first])[of[first]] > 1
+    several = first[equal]
     order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
     several = several[order]
-    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
+    return np.concatenate([first[~equal], several[first_of_each(of[several])]])
+
+
+def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+
+    Parameters: places of the entries that are looked at; groups and keys of all entries.
+
+    >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
+    >>> lowest_of_each(np.arange(4), groups, keys).tolist()
+    [1, 2]
+    """
+    for key in reversed(keys):
+        if len(places):
+            own, of = key[places], groups[places]
+            lowest = np.full(int(of.max()) + 1, own.max())
+            np.minimum.at(lowest, of, own)
+            places = places[own == lowest[of]]
+    return places
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
@@ -3184,6 +3255,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
+# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class SelectedBoxes(NamedTuple):
@@ -3320,9 +3394,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
-    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
     taking = taking[first_of_each(target[taking])]
     return Mending(going, taking, target[taking], _NO_ROWS)
 
@@ -3505,7 +3581,7 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
 #
 # Recall of unknown objects within a budget of predictions an image, whatever these are called.
 
-BUDGETS = ("unknown", "all")
+BUDGETS = ("unknown", "all", "called unknown")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 
 
@@ -3535,7 +3611,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
     one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
     predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object.
+    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
+    budget="called unknown", only the predictions called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
@@ -3552,6 +3629,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
     kept = np.ones(len(ranked), dtype=bool)
+    if budget == "called unknown":
+        kept &= label == boxes.unknown_id
     if budget == "unknown":
         kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
@@ -4468,8 +4547,6 @@ FALSE_POSITIVES = (
 # the first place of each; those before DUPLICATE are about an object that they should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
-_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
-
 
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
@@ -4492,7 +4569,7 @@ class FalseOverlaps(NamedTuple):
 
 def is_false_positive(found: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return _IS_FALSE[found.outcome]
+    return IS_WRONG[found.outcome]
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
@@ -4526,7 +4603,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = found.boxes
-    own, other = (_best(found, beside.take(which)) for which in (beside.same, ~beside.same))
+    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
@@ -4544,10 +4621,10 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps) -> FalseOverlaps:
-    """The pair of each prediction with the object that it overlaps most."""
+def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Of some pairs, that of each prediction with the object that it overlaps most."""
     boxes, pairs = found.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
 
 
 # ---- detection/fates.py ----------------------------------------------------------------------------------------------
@@ -4591,10 +4668,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
+    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
 
-    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
-    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
+    keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
     called[naming.columns] = boxes.predictions[naming.rows, 5]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]

@@ -12,7 +12,7 @@ from ..detection.errors import MISSED
 from ..detection.false_positives import FALSE_POSITIVES
 from ..detection.fates import FATES
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.outcomes import TP_KNOWN, TP_UNKNOWN
+from ..detection.outcomes import IS_RIGHT
 from ..formats.boxes.dataset import Detections
 
 FOUND, OBJECT = "found", "object"
@@ -88,7 +88,7 @@ def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
     matched, references = found.matched.tolist(), state["references"].tolist()
 
     images = [ImageErrors([], {}) for _ in detections.predictions]
-    boxes, right = found.boxes, np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN)).tolist()
+    boxes, right = found.boxes, IS_RIGHT[found.outcome].tolist()
     # boxes as they came: those of `boxes` are larger with plus_one
     corners = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold, :4].tolist()
     for row in np.argsort(-boxes.predictions[:, 4], kind="stable").tolist():
