@@ -322,9 +322,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
@@ -4334,7 +4339,7 @@ def as_threshold(threshold: Any, name: str) -> float:
     """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got {len(threshold)} of them")
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
     return as_real(threshold, name)
 
 

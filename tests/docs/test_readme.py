@@ -143,7 +143,7 @@ def _run_commands(step: Step, folder: Path, run: Any) -> None:
             continue
         arguments = [found for word in arguments for found in (sorted(glob.glob(word)) if "?" in word else [word])]
         if step.printed:
-            lines = on_terminal(arguments, folder)
+            lines = on_terminal(arguments, folder, NO_COLOR="1")
             assert not [line for line in step.printed.splitlines() if line.strip() not in lines], lines
         else:
             code, _, errors = run(*arguments)
