@@ -119,7 +119,9 @@ def test_the_command_with_a_configuration_file(data: Path, tmp_path: Path) -> No
 
 
 def test_results_are_boxes(model: Any, data: Path) -> None:
-    results = [model.predict(path, conf=CONF, verbose=False)[0] for path in sorted((data / "images/val").iterdir())]
+    results = [
+        model.predict(path, conf=CONF, verbose=False)[0] for path in sorted((data.parent / "images/val").iterdir())
+    ]
     true = [{"boxes": one.boxes.xyxy.numpy()[:3], "labels": np.asarray([0, 2, 7])[: len(one.boxes)]} for one in results]
     assert sum(len(one.boxes) for one in results) > 12
     metric = OpenSetDetection(known_classes=KNOWN, unknown_class_id=UNKNOWN_ID)
