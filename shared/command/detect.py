@@ -11,7 +11,7 @@ import click
 
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results, summary
+from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
 from ..formats.boxes.class_names import class_ids, read_names
@@ -26,6 +26,7 @@ from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .terminal.detectors import detection_text
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
 _IOU_OF_A_MODEL = (
@@ -103,7 +104,9 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         names = [arguments["model"] or arguments["predictions"], arguments["compare"] or "other"]
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
-    deliver(summary(results) if on_terminal() else as_json(results), *writes)
+    places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
+    text = detection_text(results, places, options.get("confidence_level")) if on_terminal() else as_json(results)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 

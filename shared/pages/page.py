@@ -87,6 +87,7 @@ class Page(NamedTuple):
     sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
     method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
+    meaning: from a key to what the result says, or ""
     """
 
     metric: type[Metric]
@@ -106,6 +107,7 @@ class Page(NamedTuple):
     method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}
+    meaning: Callable[[str], str] = lambda key: ""
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
     joined: Callable[[Sequence[Data]], list[Data]] = list
