@@ -4085,7 +4085,8 @@ def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> fl
 
     def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
         """2·∫ errors d(weighed), in counts."""
-        return int(np.sum((errors[1:] + errors[:-1]) * np.diff(weighed)))
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
 
     unknown, wrong, right = accepted
     known = wrong + right
