@@ -85,12 +85,12 @@ class Runner:
             rest, shares = {name: x for name, x in columns.items() if name != GROUPS}, shares_of_groups(columns[GROUPS])
             self._check_draws(state, options, times * shares)
             together = self.compute(rest, options, times * shares)
-            return Computed(state, options, metric.compute(), columns, together=together)
+            return Computed(state, options, metric.summary(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
             self._check_draws(state, options, times)
-        return Computed(state, options, metric.compute(), columns)
+        return Computed(state, options, metric.summary(), columns)
 
     def _check_draws(self, state: Any, options: Mapping[str, Any], times: int) -> None:
         """Raise RefusedError for intervals of too many numbers, of which the results without them say how many."""
