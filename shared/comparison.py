@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays.compacting import compact_rows
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, as_resamples, percentiles, with_progress
+from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, with_progress
 from .metric.metric import Metric
 from .metric.prepared import Prepared
 from .metric.results import Key, Rate, Results, Summary, rates_of
@@ -136,12 +137,13 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
     columns = np.empty((len(keys), n_resamples))
+    places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]
     for i in with_progress(range(n_resamples), n_resamples):
-        drawn = [rng.integers(0, len(stratum), len(stratum)) for stratum in pairs.strata]
-        chosen = np.concatenate([stratum[places] for stratum, places in zip(pairs.strata, drawn)])
+        drawn = np.concatenate([draw(rng, stratum.counts) for stratum in pairs.strata])
         results = [
-            prepared.rates(np.bincount(rows, minlength=len(prepared.counts)))
-            for prepared, rows in zip(models, chosen.T)
+            # float64 holds them
+            prepared.rates(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64))
+            for prepared, rows in zip(models, places)
         ]
         columns[:, i] = [results[0][key].value - results[1][key].value for key in keys]
     if pairs.symmetric:  # the models cannot be told apart, and neither can a difference and its mirror image
@@ -153,32 +155,54 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
     }
 
 
-class _Pairs(NamedTuple):
-    """For each stratum, (n, 2) rows of each sample in either model, in an order that is not that of the samples."""
+class _Stratum(NamedTuple):
+    """The different pairs of rows that samples have in the two models, in an order that is not that of the samples.
 
-    strata: list[np.ndarray]
+    rows: of the first and of the second model, (D,) each
+    counts: (D,) how many samples have each pair
+    """
+
+    rows: tuple[np.ndarray, np.ndarray]
+    counts: np.ndarray
+
+
+class _Pairs(NamedTuple):
+    """The strata of the samples of two models."""
+
+    strata: list[_Stratum]
     symmetric: bool  # whether swapping the models changes nothing
 
 
 def _pairs(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> _Pairs:
     rows, other_rows = first.rows(), second.rows()
     kinds = [np.where(places < 0, -1, p.strata[places]) for p, places in ((first, rows), (second, other_rows))]
-    if len(rows) != len(other_rows) or (kinds[0] != kinds[1]).any():
-        raise ValueError(
-            f"first, second: expected the same samples, got {len(rows)} and {len(other_rows)}, or of other kinds"
-        )
-    strata = [np.stack([rows, other_rows], axis=1)[kinds[0] == kind] for kind in np.unique(first.strata)]
+    sizes, other_sizes = (np.ones(len(p.rows()), np.int64) if p.sizes is None else p.sizes for p in (first, second))
+    same = len(rows) == len(other_rows) and not (kinds[0] != kinds[1]).any()
+    if not same or (sizes != other_sizes)[kinds[0] >= 0].any():
+        came = f"{sizes.sum()} and {other_sizes.sum()}, or of other kinds"
+        raise ValueError(f"first, second: expected the same samples, got {came}")
+    strata = [kinds[0] == kind for kind in np.unique(first.strata)]
     # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
-    straight, mirrored = ([pairs[np.lexsort((pairs[:, i], pairs[:, 1 - i]))] for pairs in strata] for i in (0, 1))
+    straight = [_stratum(rows[here], other_rows[here], sizes[here], by=1) for here in strata]
+    mirrored = [_stratum(rows[here], other_rows[here], sizes[here], by=0) for here in strata]
+    # where the pairs come one by one, each as often as there are samples: after fewer of them comes a higher one
     left, right = (
-        np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order])
-        for i, order in enumerate((straight, mirrored))
+        np.concatenate([np.stack([each.rows[by], each.rows[1 - by], -each.counts], axis=1).ravel() for each in order])
+        for by, order in ((1, straight), (0, mirrored))
     )
     if (left == right).all():
         keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
         left, right = (_fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
     differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
     return _Pairs(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
+
+
+def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> _Stratum:
+    """The pairs of rows in the order of the rows of one model, 0 or 1, then of the other."""
+    if not len(first):
+        return _Stratum((first, second), sizes)
+    (leading, other), counts = compact_rows([second, first] if by else [first, second], sizes)
+    return _Stratum((other, leading) if by else (leading, other), counts)
 
 
 def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:

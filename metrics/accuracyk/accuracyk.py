@@ -25,6 +25,7 @@ Args:
     predictions: (N, K) integer class ids, ranked best first if `k_list` is given, or (N, C) floating scores, higher
         is more likely.
     references: (N,) integer class ids.
+    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
     groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids

@@ -23,6 +23,7 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) floating scores, higher is more likely.
     references: (N,) integer class ids.
+    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
     groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).

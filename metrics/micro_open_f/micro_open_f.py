@@ -30,6 +30,7 @@ Args:
     references: (N,) class ids; a negative one says that the sample is unknown.
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
+    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
     groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is

@@ -30,6 +30,7 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
+    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
     groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",

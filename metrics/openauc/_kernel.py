@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
@@ -40,6 +41,7 @@ import numpy as np
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
+    "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
@@ -323,9 +325,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
@@ -425,6 +432,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 #
 # Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
 
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
 def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
     """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
 
@@ -509,6 +519,28 @@ def as_flags(x: Any, name: str) -> Array:
     if bool(array_namespace(labels).any(other)):
         raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
     return labels == 1
+
+
+def as_counts(x: Any, name: str) -> Array:
+    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    numbers = as_numbers(x, name)
+    xp = array_namespace(numbers)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
+    if is_floating(numbers):
+        numbers = xp.astype(numbers, xp.float64)
+        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
+    else:
+        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        row = int(xp.nonzero(wrong)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
+    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
+    if bool(xp.any(running[-1:] > MAX_COUNT)):
+        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
+        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
+    return xp.astype(numbers, xp.int64)
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -907,87 +939,6 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
 # States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
@@ -1277,6 +1228,7 @@ class Prepared(ABC):
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+    sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
@@ -1424,6 +1376,36 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
 
 
+# ---- metric/counted.py -----------------------------------------------------------------------------------------------
+#
+# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+#
+# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
 # Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
@@ -1466,6 +1448,7 @@ class Sharing(Prepared):
         strata.append(kinds + strata[-1][-1] + 1)
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
@@ -1647,6 +1630,7 @@ def _counts(state: State) -> np.ndarray:
 # rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
 # Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
@@ -1707,7 +1691,8 @@ class Metric:
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
-    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -1723,7 +1708,8 @@ class Metric:
         if "reduce" in cls.__dict__:
             parameters = inspect.signature(cls.reduce).parameters.values()
             columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
-            cls.columns = (*(p.name for p in columns), GROUPS)
+            counts = [COUNTS] if COUNTS in cls.countable_tables else []
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -1750,6 +1736,7 @@ class Metric:
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+        self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its results and those of its resamples."""
@@ -1861,7 +1848,6 @@ class Metric:
         parts = self._own_parts(state)
         with self._lock:
             self._check_agreement(parts, self._batches)
-            check_total(len(self) + sum(map(num_samples, parts.values())))
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
@@ -1897,16 +1883,19 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above = [], 0, ROWS
+            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        samples = self._samples + sum(map(num_samples, parts.values()))
+        check_total(samples)
         rows = self._rows + self._num_rows([parts])
         if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
             self._rows = rows
+        self._samples = samples
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -1938,7 +1927,9 @@ class Metric:
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
-        if not any(num_samples(state) for parts in batches for state in parts.values()):
+        samples = sum(num_samples(state) for parts in batches for state in parts.values())
+        check_total(samples)
+        if not samples:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
@@ -1959,13 +1950,24 @@ class Metric:
         options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **options))
+            own = {name: column for name, column in columns.items() if name != COUNTS}
+            state = dict(self.reduce(**own, **options))
+            return counted(state, columns[COUNTS]) if COUNTS in columns else state
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.ungrouped_columns & own.keys():
-            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+        if by_sample and self.ungrouped_columns & own.keys():
+            given = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+        if COUNTS in columns:
+            if not asked.counts_rows():
+                raise ValueError(
+                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
+                )
+            own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        return with_samples(parts) if COUNTS in columns else parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -2020,6 +2022,52 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
+
+
+# ---- metric/packing.py -----------------------------------------------------------------------------------------------
+#
+# States as bytes, for engines and files: .npz archives without pickles.
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+
+    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
 
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
@@ -2108,7 +2156,7 @@ def _missing(missing: list[int], came: set[int], num_process: int) -> str:
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
     for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
         left.unlink()
@@ -2180,20 +2228,12 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
 def _read_state(answer: Path, rank: int) -> State:
     """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
-    data = io.BytesIO(answer.read_bytes())
+    data = answer.read_bytes()
     try:
-        with np.load(data, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
+        return unpack(data)
+    except ValueError as error:
         answer.unlink(missing_ok=True)
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
@@ -2807,12 +2847,13 @@ _APART = 1 << 16  # samples from which kinds are not taken apart before they are
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: how many there are in all
+    sides: the sorted scores of both, where they were counted at once; else none
     """
 
     thresholds: Array
@@ -2822,6 +2863,7 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
+    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -2919,7 +2961,7 @@ def exceedance_counts(
     given = ((positives, positive_counts), (negatives, negative_counts))
     sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -3201,6 +3243,106 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return found
 
 
+# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
+#
+# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
+    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+# ---- arrays/states.py ------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
 # ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
@@ -3462,7 +3604,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
     f1, xp = ratio_of(twice, total), array_namespace(twice)
     near = xp.nonzero(f1 == xp.max(f1))[0]
@@ -3474,29 +3616,30 @@ def _best_f1(counts: Counts) -> tuple[Fraction, float]:
 
 
 def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
 
 
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
 
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
+    samples that score −inf are to be, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    (0.8, 0.1)
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
+    best, score = F1_MAX.of([counts])
+    return best, exceeded_threshold(score, counts.sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -3550,8 +3693,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
+    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
+        where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3561,12 +3704,21 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    Of thresholds with equal values, the one that the fewest samples exceed counts.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3574,14 +3726,15 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
+    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
+    """The quantity of `operating_point`, as `PointOfScores`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
@@ -3590,18 +3743,18 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
     def meets(limits: Any) -> Any:
         return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
 
-    def part(counts: Counts) -> list[OperatingPoint]:
+    def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
         allowed = meets(_rate(bounded, counts))
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
+        return [PointOfScores(*(float(column[at]) for column in here))]
 
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
@@ -3710,14 +3863,14 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
+    """A value, and the lowest score that is detected where it is reached.
 
     value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
     """
 
     value: float
-    threshold: float | None
+    score: float | None
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
@@ -3739,7 +3892,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
 
     def value(parts: list[Any], *totals: int) -> Reached:
         found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
+        return Reached(found.rate, found.score if found.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3759,25 +3912,6 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 
 
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
-    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -3889,6 +4023,7 @@ class PreparedSides(Prepared):
 
     def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
         self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
@@ -3932,12 +4067,12 @@ class PreparedSides(Prepared):
 
 # ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
 #
-# Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it.
+# Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
 
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 
     Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
     Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
@@ -3949,17 +4084,17 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """
     check_both_classes(unknown.shape[0], known.shape[0])
     side = as_side(unknown)
-    return accuracy_of_sides(side, (as_side(known),), threshold_at_tpr(side, as_fraction(tpr, "tpr")))
+    return accuracy_of_sides(side, (as_side(known),), score_at_tpr(side, as_fraction(tpr, "tpr")))
 
 
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], threshold: float) -> float:
-    """Accuracy of unknown against known, of several sides, where a sample is unknown iff its score ≥ threshold."""
-    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, of several sides, where this score and higher ones are called unknown."""
+    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
 
-def threshold_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest threshold that at least a share of the unknown samples reaches."""
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
     return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
 
 
@@ -4929,11 +5064,9 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        reached = threshold_at_tpr(unknown, self.tpr)
+        reached = score_at_tpr(unknown, self.tpr)
         accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
-        threshold = (
-            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
-        )
+        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if self.per_sample else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),

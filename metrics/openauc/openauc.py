@@ -35,6 +35,7 @@ Args:
     open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
         the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
         known ones.
+    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
     groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ import numpy as np
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
+    "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
@@ -320,9 +322,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
@@ -422,6 +429,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 #
 # Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
 
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
 def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
     """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
 
@@ -506,6 +516,28 @@ def as_flags(x: Any, name: str) -> Array:
     if bool(array_namespace(labels).any(other)):
         raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
     return labels == 1
+
+
+def as_counts(x: Any, name: str) -> Array:
+    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    numbers = as_numbers(x, name)
+    xp = array_namespace(numbers)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
+    if is_floating(numbers):
+        numbers = xp.astype(numbers, xp.float64)
+        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
+    else:
+        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        row = int(xp.nonzero(wrong)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
+    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
+    if bool(xp.any(running[-1:] > MAX_COUNT)):
+        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
+        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
+    return xp.astype(numbers, xp.int64)
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -904,87 +936,6 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
 # States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
@@ -1274,6 +1225,7 @@ class Prepared(ABC):
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+    sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
@@ -1421,6 +1373,36 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
 
 
+# ---- metric/counted.py -----------------------------------------------------------------------------------------------
+#
+# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+#
+# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
 # Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
@@ -1463,6 +1445,7 @@ class Sharing(Prepared):
         strata.append(kinds + strata[-1][-1] + 1)
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
@@ -1644,6 +1627,7 @@ def _counts(state: State) -> np.ndarray:
 # rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
 # Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
@@ -1704,7 +1688,8 @@ class Metric:
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
-    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -1720,7 +1705,8 @@ class Metric:
         if "reduce" in cls.__dict__:
             parameters = inspect.signature(cls.reduce).parameters.values()
             columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
-            cls.columns = (*(p.name for p in columns), GROUPS)
+            counts = [COUNTS] if COUNTS in cls.countable_tables else []
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -1747,6 +1733,7 @@ class Metric:
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+        self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its results and those of its resamples."""
@@ -1858,7 +1845,6 @@ class Metric:
         parts = self._own_parts(state)
         with self._lock:
             self._check_agreement(parts, self._batches)
-            check_total(len(self) + sum(map(num_samples, parts.values())))
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
@@ -1894,16 +1880,19 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above = [], 0, ROWS
+            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        samples = self._samples + sum(map(num_samples, parts.values()))
+        check_total(samples)
         rows = self._rows + self._num_rows([parts])
         if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
             self._rows = rows
+        self._samples = samples
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -1935,7 +1924,9 @@ class Metric:
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
-        if not any(num_samples(state) for parts in batches for state in parts.values()):
+        samples = sum(num_samples(state) for parts in batches for state in parts.values())
+        check_total(samples)
+        if not samples:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
@@ -1956,13 +1947,24 @@ class Metric:
         options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **options))
+            own = {name: column for name, column in columns.items() if name != COUNTS}
+            state = dict(self.reduce(**own, **options))
+            return counted(state, columns[COUNTS]) if COUNTS in columns else state
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.ungrouped_columns & own.keys():
-            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+        if by_sample and self.ungrouped_columns & own.keys():
+            given = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+        if COUNTS in columns:
+            if not asked.counts_rows():
+                raise ValueError(
+                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
+                )
+            own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        return with_samples(parts) if COUNTS in columns else parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -2017,6 +2019,52 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
+
+
+# ---- metric/packing.py -----------------------------------------------------------------------------------------------
+#
+# States as bytes, for engines and files: .npz archives without pickles.
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+
+    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
 
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
@@ -2105,7 +2153,7 @@ def _missing(missing: list[int], came: set[int], num_process: int) -> str:
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
     for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
         left.unlink()
@@ -2177,20 +2225,12 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
 def _read_state(answer: Path, rank: int) -> State:
     """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
-    data = io.BytesIO(answer.read_bytes())
+    data = answer.read_bytes()
     try:
-        with np.load(data, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
+        return unpack(data)
+    except ValueError as error:
         answer.unlink(missing_ok=True)
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
@@ -2297,6 +2337,84 @@ def is_ultralytics(image: Any) -> bool:
     if boxes is None:
         return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
     return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
+
+
+# ---- arrays/states.py ------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
@@ -2827,8 +2945,9 @@ class Overlaps(NamedTuple):
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold, ranked."""
-        signs, ious = self.compared(threshold)
-        return self._replace(pairs=self.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+        some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
+        signs, ious = some.compared(threshold)
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -2902,10 +3021,10 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
+    if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
+        return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error
-    if not close.any():
-        return pairs.ious
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
@@ -3063,17 +3182,42 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
 
 
 def first_pairs(
-    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+    pairs: Pairs,
+    places: np.ndarray,
+    of: np.ndarray,
+    predictions: np.ndarray,
+    references: np.ndarray,
+    keys: list[np.ndarray],
 ) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
 
-    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    Parameters: places of the pairs that are looked at; of, the rows or the columns of all pairs; keys of all pairs.
+    Only pairs that their keys do not tell apart are ranked.
     """
-    shared = np.bincount(of)[of] > 1
-    several = np.flatnonzero(shared)
+    first = lowest_of_each(places, of, keys)
+    equal = np.bincount(of[first])[of[first]] > 1
+    several = first[equal]
     order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
     several = several[order]
-    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
+    return np.concatenate([first[~equal], several[first_of_each(of[several])]])
+
+
+def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+
+    Parameters: places of the entries that are looked at; groups and keys of all entries.
+
+    >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
+    >>> lowest_of_each(np.arange(4), groups, keys).tolist()
+    [1, 2]
+    """
+    for key in reversed(keys):
+        if len(places):
+            own, of = key[places], groups[places]
+            lowest = np.full(int(of.max()) + 1, own.max())
+            np.minimum.at(lowest, of, own)
+            places = places[own == lowest[of]]
+    return places
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
@@ -3113,6 +3257,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
+# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class SelectedBoxes(NamedTuple):
@@ -3249,9 +3396,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
-    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
     taking = taking[first_of_each(target[taking])]
     return Mending(going, taking, target[taking], _NO_ROWS)
 
@@ -3434,7 +3583,7 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
 #
 # Recall of unknown objects within a budget of predictions an image, whatever these are called.
 
-BUDGETS = ("unknown", "all")
+BUDGETS = ("unknown", "all", "called unknown")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 
 
@@ -3464,7 +3613,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
     one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
     predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object.
+    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
+    budget="called unknown", only the predictions called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
@@ -3481,6 +3631,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
     kept = np.ones(len(ranked), dtype=bool)
+    if budget == "called unknown":
+        kept &= label == boxes.unknown_id
     if budget == "unknown":
         kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
@@ -4397,8 +4549,6 @@ FALSE_POSITIVES = (
 # the first place of each; those before DUPLICATE are about an object that they should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
-_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
-
 
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
@@ -4421,7 +4571,7 @@ class FalseOverlaps(NamedTuple):
 
 def is_false_positive(found: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return _IS_FALSE[found.outcome]
+    return IS_WRONG[found.outcome]
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
@@ -4455,7 +4605,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = found.boxes
-    own, other = (_best(found, beside.take(which)) for which in (beside.same, ~beside.same))
+    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
@@ -4473,10 +4623,10 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps) -> FalseOverlaps:
-    """The pair of each prediction with the object that it overlaps most."""
+def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Of some pairs, that of each prediction with the object that it overlaps most."""
     boxes, pairs = found.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
 
 
 # ---- detection/fates.py ----------------------------------------------------------------------------------------------
@@ -4520,10 +4670,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
+    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
 
-    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
-    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
+    keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
     called[naming.columns] = boxes.predictions[naming.rows, 5]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ..arrays.arrays import State
-from ..arrays.options import as_bool, as_fractions, as_int, as_real
-from ..metric.groups import Parts
+from ..arrays.options import as_bool, as_fractions, as_int
+from ..metric.groups import GROUPS, Parts
 from ..metric.metric import Metric
 from ..metric.prepared import MissingClassError
 from ..metric.results import Results, as_dict
@@ -18,6 +18,7 @@ from ..ranking.named_points import check_thresholds_exist
 from ..ranking.rounding import check_bits
 from .aupimo import check_pimo_bounds
 from .component_state import ComponentJudge
+from .decisions import as_threshold
 from .image_rates import ImageRates
 from .image_scores import check_reduction
 from .judging import Judge, Points, check_points
@@ -27,7 +28,7 @@ from .per_image import per_image_table
 from .pimo_rates import PimoRates
 from .pixel_rates import PixelRates
 from .prepared_maps import PreparedMaps
-from .samples import SampleRates, check_one_group
+from .samples import SampleRates, as_sample_ids, check_groups_of_rows, check_one_group
 from .truth import check_regions
 from .void import check_ignore_value
 
@@ -102,13 +103,9 @@ class AnomalySuite(Metric):
         _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
-        self.image_threshold, self.pixel_threshold = (
-            None if threshold is None else as_real(threshold, name)
-            for threshold, name in (
-                (self.image_threshold, "image_threshold"),
-                (self.pixel_threshold, "pixel_threshold"),
-            )
-        )
+        for name in ("image_threshold", "pixel_threshold"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_threshold(getattr(self, name), name))
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -172,6 +169,12 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+        parts = super()._reduced(columns, asked)
+        if GROUPS in columns and "samples" in columns:
+            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
+        return parts
+
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
         check_one_group(states)
@@ -193,10 +196,6 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
-
-
-def _as_threshold(threshold: Any, name: str) -> float | None:
-    return None if threshold is None else as_real(threshold, name)
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:

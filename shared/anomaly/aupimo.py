@@ -132,9 +132,9 @@ def pixel_weights(sizes: np.ndarray) -> np.ndarray:
 def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
     """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
 
-    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
-    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
     both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;

@@ -26,7 +26,7 @@ Area = TypeVar("Area")
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
+    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
 
     FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
 
@@ -77,7 +77,18 @@ def counts_of_pixels(order: Array) -> Quantity:
 def areas_up_to(
     counts: tuple[Array, Array], region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
 ) -> list[float]:
-    """AUPRO up to each limit from the counts of each pixel, region by region."""
+    """AUPRO up to each limit from the counts of each pixel, region by region.
+
+    AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
+
+    where ramp_p rises from 0 at FPR above_p/N to 1 at fp_p/N, the normal pixels that score above p, and at least as
+    much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
+    ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
+
+    Parameters: counts (above, fp) of each pixel, integers; region_sizes |C_k|, (K,); num_normal N; limits L in (0, 1],
+    exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
+    Returns a float in [0, 1] for each limit.
+    """
     above, fp = counts
     sizes = region_sizes.tolist()
     areas = []
@@ -89,8 +100,8 @@ def areas_up_to(
         count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
         at = int(array_namespace(cut).argmax(cut * 1))
         low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
-        # area of a region's pixels under the limit: n·reach − s/2, and of one that is cut (reach − low)²/(2·step); all
-        # over one denominator, so that each region's term is rounded once
+        # of a region: count·n − twice/2, and partial·(n − low)²/(2·step) of the pixels that are cut; all over one
+        # denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
         terms = zip(count, twice, partial, sizes)
         over = 2 * unit * step * len(sizes) * reach

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, Array, to_numpy
-from ..arrays.options import as_bool, as_int, as_real
+from ..arrays.options import as_bool, as_int
 from ..arrays.states import integer_column
 from ..metric.results import Rate, Results
 from .components import Components, component_rates, components_of
+from .decisions import as_threshold
 from .regions import check_sum, connected_components
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_ob
             "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
             "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
         )
-    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
 
 
 def component_columns(

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
+from typing import Any
 
 import numpy as np
 
+from ..arrays.options import as_real
 from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
 from ..ranking.counts import Side
 from ..ranking.named_points import samples_above
 from ..ranking.rounding import cut, was_cut
+
+
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
+    return as_real(threshold, name)
 
 
 def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:

@@ -14,7 +14,8 @@ from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
 from ..ranking.counts import Side
 from ..ranking.curves import CURVE, IOU_MAX
-from ..ranking.named_points import F1_MAX_REACHED, Reached, exceeded_threshold, parse_point, reached_point
+from ..ranking.exceeded import exceeded_threshold
+from ..ranking.named_points import F1_MAX_REACHED, Reached, parse_point, reached_point
 from ..ranking.operating_points import RATES
 from ..ranking.quantities import Quantity, bounded
 
@@ -101,7 +102,7 @@ def level_rates(
             and isinstance(ends[0], Reached)
             and (options.thresholds or name not in options.operating_points)
         ):
-            threshold = exceeded_threshold(ends[0], sides)
+            threshold = exceeded_threshold(ends[0].score, sides)
             rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
         rates[f"{prefix}{name}"] = rate
     return rates

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.arrays import State, as_array, is_torch_array, to_numpy, without_arrow
 from ..arrays.columns import check_lengths
-from ..metric.groups import ALL, group_name
+from ..metric.groups import ALL, group_name, rows_of_groups
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
 from ..ranking.counts import as_side, runs, sort_sides
@@ -60,10 +60,28 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(f"group {name!r}" if name != ALL else "no group" for name in (other, group))
+                names = " and in ".join(map(_words, (other, group)))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
+
+
+def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
+    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
+    first: dict[str, int] = {}
+    for row, sample in enumerate(samples.tolist()):
+        before = first.setdefault(sample, row)
+        group, other = group_of_row[row], group_of_row[before]
+        if group != other:
+            raise ValueError(
+                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
+                f"in {_words(other)} at samples[{before}]"
+            )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
 
 
 class SampleRates:

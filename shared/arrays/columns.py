@@ -17,6 +17,8 @@ from .arrays import (
     widen,
 )
 
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
 
 def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
     """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
@@ -102,6 +104,28 @@ def as_flags(x: Any, name: str) -> Array:
     if bool(array_namespace(labels).any(other)):
         raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
     return labels == 1
+
+
+def as_counts(x: Any, name: str) -> Array:
+    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    numbers = as_numbers(x, name)
+    xp = array_namespace(numbers)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
+    if is_floating(numbers):
+        numbers = xp.astype(numbers, xp.float64)
+        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
+    else:
+        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        row = int(xp.nonzero(wrong)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
+    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
+    if bool(xp.any(running[-1:] > MAX_COUNT)):
+        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
+        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
+    return xp.astype(numbers, xp.int64)
 
 
 def check_lengths(**columns: Array | None) -> None:

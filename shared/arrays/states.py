@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import to_numpy
-from .columns import as_flags, as_labels, as_numbers, as_scores
+from .columns import MAX_COUNT, as_flags, as_labels, as_numbers, as_scores
 from .options import as_int
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:

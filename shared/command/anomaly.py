@@ -12,20 +12,23 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
-from ..evaluation.anomaly_text import anomaly_summary, check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.anomaly_text import anomaly_summary, check_same_images, described, per_image_csv, save_anomaly_results
 from ..evaluation.detection import check_ending
 from ..evaluation.map_reading import file_problems
 from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..formats.maps.listing import list_anomaly_maps
+from ..formats.written.aligned import painted, quiet
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.anomaly import write_anomaly_report
 from ..reports.page import check_report_folder
+from ..reports.terminal.comparison import comparison_text
 from .fitted import fitted_thresholds, is_fitted
 from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .terminal.people import LEVEL, for_people, model_names, width
 
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
@@ -52,7 +55,12 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
-@click.option("--sample-pattern", metavar="REGEX", help="Its first group is the id of a sample in the images' names.")
+@click.option(
+    "--sample-pattern",
+    metavar="REGEX",
+    help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
+)
+@click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
@@ -75,17 +83,19 @@ def anomaly(
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(given), "per_image": per_image is not None}
+    reading = {"resize": given["resize"], "void_where_invalid": given["void_where_invalid"]}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
     ]
     if given["list_problems"]:
-        _list_problems(models, given["resize"], options.get("ignore_value"))
+        names = ("ignore_value", "regions")
+        _list_problems(models, reading | {name: options[name] for name in names if name in options})
         return
     runs = [
         evaluate_maps(
             model,
-            resize=given["resize"],
+            **reading,
             sample_pattern=given["sample_pattern"],
             progress=True,
             curves=report is not None,
@@ -103,9 +113,24 @@ def anomaly(
         writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))
     if report is not None:
         writes.append(partial(write_anomaly_report, runs[0], report, other=other, progress=True))
-    deliver(anomaly_summary(results) if on_terminal() else as_json(results), *writes)
+    deliver(_text(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _text(results: dict[str, Any]) -> str:
+    """As it is read: of two models, a row a metric, of the means over categories."""
+    if "comparison" not in results:
+        return anomaly_summary(results)
+    folders = [run["evaluation"]["maps"] for run in (results, results["other"])]
+    level = results["evaluation"]["options"].get("confidence_level") or LEVEL
+    groups = len(results["evaluation"]["categories"])
+    about = f"{described(results)}, means over {groups} categories" if groups > 1 else described(results)
+    lay_out = partial(comparison_text, results["comparison"], model_names(*folders), level=level, width=width())
+    note = "By category: --save, --report"
+    if "better" not in results["comparison"]:
+        note += f"; which is better: --confidence-level {LEVEL}"
+    return for_people(lambda paint: f"{painted(about, paint)}\n\n{lay_out(paint=paint)}\n{painted(quiet(note), paint)}")
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,9 +175,9 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
         check_report_folder(report, folders)
 
 
-def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
+def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
     """Print the problems of the files, and exit with 2 if there are any."""
-    problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
+    problems = [line for model in models for line in file_problems(model, progress=True, **reading)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:
         show("\n".join(map(one_line, problems)))

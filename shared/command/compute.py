@@ -12,18 +12,22 @@ from tqdm import tqdm
 
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, as_table
+from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
+from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..reports.plots import draw
+from ..reports.terminal.results import results_text
 from ..scores import SCORES, score_function
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import MetricCommand
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
+from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
-COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", "samples", GROUPS)
+IMAGES = ("image_scores", "image_labels", "samples")
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
 
 
 @click.command(cls=MetricCommand)
@@ -39,6 +43,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_sco
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
 @click.option("--samples", metavar="FILE", help="Names of samples, of which each has several images.")
+@click.option("--counts", metavar="FILE", help="How often each row occurs, where an engine has grouped equal rows.")
 @click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
 @click.option(
     "--option",
@@ -77,7 +82,7 @@ def compute(
     chosen = metric_class(name)
     wanted = read_options(chosen, options, given)
     places = {column: given[column] for column in COLUMNS if given[column] is not None}
-    if plot is not None and "groups" in places:
+    if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
     score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
     if score is not None and "predictions" not in places:
@@ -85,23 +90,31 @@ def compute(
     check_json_and_picture(save, plot, lambda: files_of(places))
     if report is not None:
         check_report(chosen, report, images)
-        if "groups" in places:
+        if GROUPS in places:
             raise click.UsageError("expected --report or --groups, got both: a page shows one group")
+        if COUNTS in places:
+            raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         state = {} if plot is None else metric.state()
-        count, summary = len(metric), metric.summary()
+        count, asked = len(metric), metric.confidence_level is not None
+        summary, note = with_quick_intervals(metric, type(metric).summary)
+    shown, summary = summary, summary if asked else without_intervals(summary)
     results = summary.as_dict()
     page = [] if report is None else [error_report(name, results, report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
+        shown.results.pop("per_sample", None)
     writes = saving(save, {**results, KINDS: summary.kinds()})
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
-    deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)
+    about = f"{count:,} {'sample' if count == 1 else 'samples'}"
+    lay_out = partial(results_text, name, about, shown, note, width=width())
+    text = for_people(lambda paint: lay_out(paint=paint)) if on_terminal() else as_json(results)
+    deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 

@@ -54,10 +54,10 @@ class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since cli
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The number of an argument."""
-        if isinstance(value, str) and value.endswith(".json"):
-            value = fitted_threshold("threshold", value)
-            value = math.nextafter(value, math.inf) if self.reached else value
-        return self.number.convert(value, param, ctx)
+        if not (isinstance(value, str) and value.endswith(".json")):
+            return self.number.convert(value, param, ctx)
+        threshold = self.number.convert(fitted_threshold("threshold", value), param, ctx)
+        return math.nextafter(threshold, math.inf) if self.reached else threshold
 
 
 def with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from .outcomes import SelectedBoxes
 from .overlap import Overlaps
 from .pairs import Pairs
 
-BUDGETS = ("unknown", "all")
+BUDGETS = ("unknown", "all", "called unknown")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 
 
@@ -45,7 +45,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
     one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
     predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object.
+    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
+    budget="called unknown", only the predictions called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
@@ -62,6 +63,8 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
     kept = np.ones(len(ranked), dtype=bool)
+    if budget == "called unknown":
+        kept &= label == boxes.unknown_id
     if budget == "unknown":
         kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .matching import first_pairs
-from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, OUTCOMES, Outcomes
+from .outcomes import IS_WRONG, Outcomes
 from .overlap import Overlaps
 from .pairs import Pairs
 
@@ -31,8 +31,6 @@ FALSE_POSITIVES = (
 )
 # the first place of each; those before DUPLICATE are about an object that they should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-
-_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class FalseOverlaps(NamedTuple):
@@ -56,7 +54,7 @@ class FalseOverlaps(NamedTuple):
 
 def is_false_positive(found: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return _IS_FALSE[found.outcome]
+    return IS_WRONG[found.outcome]
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
@@ -90,7 +88,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = found.boxes
-    own, other = (_best(found, beside.take(which)) for which in (beside.same, ~beside.same))
+    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
@@ -108,7 +106,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps) -> FalseOverlaps:
-    """The pair of each prediction with the object that it overlaps most."""
+def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Of some pairs, that of each prediction with the object that it overlaps most."""
     boxes, pairs = found.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from .false_positives import FalseOverlaps
 from .matching import first_pairs
-from .outcomes import TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import IS_RIGHT, Outcomes
 
 FATES = (
     ("known", "found"),
@@ -45,10 +45,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
+    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
 
-    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
-    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
+    keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
     called[naming.columns] = boxes.predictions[naming.rows, 5]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]

@@ -60,17 +60,42 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
 
 
 def first_pairs(
-    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+    pairs: Pairs,
+    places: np.ndarray,
+    of: np.ndarray,
+    predictions: np.ndarray,
+    references: np.ndarray,
+    keys: list[np.ndarray],
 ) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
 
-    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    Parameters: places of the pairs that are looked at; of, the rows or the columns of all pairs; keys of all pairs.
+    Only pairs that their keys do not tell apart are ranked.
     """
-    shared = np.bincount(of)[of] > 1
-    several = np.flatnonzero(shared)
+    first = lowest_of_each(places, of, keys)
+    equal = np.bincount(of[first])[of[first]] > 1
+    several = first[equal]
     order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
     several = several[order]
-    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
+    return np.concatenate([first[~equal], several[first_of_each(of[several])]])
+
+
+def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+
+    Parameters: places of the entries that are looked at; groups and keys of all entries.
+
+    >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
+    >>> lowest_of_each(np.arange(4), groups, keys).tolist()
+    [1, 2]
+    """
+    for key in reversed(keys):
+        if len(places):
+            own, of = key[places], groups[places]
+            lowest = np.full(int(of.max()) + 1, own.max())
+            np.minimum.at(lowest, of, own)
+            places = places[own == lowest[of]]
+    return places
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matching import first_of_each
-from .outcomes import TP_KNOWN, TP_UNKNOWN, Outcomes
+from .matching import first_of_each, lowest_of_each
+from .outcomes import IS_RIGHT, Outcomes
 
 
 class Mending(NamedTuple):
@@ -40,9 +40,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
-    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
     taking = taking[first_of_each(target[taking])]
     return Mending(going, taking, target[taking], _NO_ROWS)
 

@@ -55,8 +55,9 @@ class Overlaps(NamedTuple):
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold, ranked."""
-        signs, ious = self.compared(threshold)
-        return self._replace(pairs=self.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+        some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
+        signs, ious = some.compared(threshold)
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -130,10 +131,10 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
+    if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
+        return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error
-    if not close.any():
-        return pairs.ious
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]

@@ -24,7 +24,7 @@ from ..metric.summary import assembled
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
-from .category_options import by_category, check_categories, options_of
+from .category_options import by_category, check_categories, options_of, with_void
 from .map_reading import check_names, map_reader
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
@@ -38,6 +38,7 @@ def evaluate_anomaly_folder(
     categories: Sequence[str] | None = None,
     resize: str | None = None,
     sample_pattern: str | None = None,
+    void_where_invalid: bool = False,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -46,12 +47,15 @@ def evaluate_anomaly_folder(
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
     one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
     or "bilinear" for maps of another size than their masks, which are refused otherwise; sample_pattern, a regular
-    expression whose first group finds the id of a sample, such as a product, in the names of its images; progress,
-    whether to show a bar on a terminal; options of the metric, such as integration_limits or image_reduction, each a
-    value, or a dict of values by category, as of the thresholds that `openworld-metrics threshold` fits.
+    expression whose first group finds the id of a sample, such as a product, in the names of its images, by default
+    that of the layout, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec
+    3D-AD are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
+    image_reduction, each a value, or a dict of values by category, as of the thresholds that `openworld-metrics
+    threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
-    that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
+    that is. What is above 0 in a mask is anomalous, and its number is that of its region with regions="labels"; what
+    has the `ignore_value` is void. Where a layout has kinds
     of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category; where it says
     how many pixels of a defect are enough (defects_config.json there), results have the areas of sPRO.
 
@@ -60,7 +64,8 @@ def evaluate_anomaly_folder(
     ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    run = evaluate_maps(listed, resize=resize, sample_pattern=sample_pattern, progress=progress, **options)
+    reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
+    run = evaluate_maps(listed, **reading, sample_pattern=sample_pattern, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
@@ -69,6 +74,7 @@ def evaluate_maps(
     *,
     resize: str | None = None,
     sample_pattern: str | None = None,
+    void_where_invalid: bool = False,
     progress: bool = False,
     curves: bool = False,
     **options: Any,
@@ -80,12 +86,21 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
+    if sample_pattern is None and listed.data.layout is not None:
+        sample_pattern = listed.data.layout.samples
     if sample_pattern is not None:
         check_pattern(sample_pattern)
     check_categories(options, (image.category for image, _ in listed.pairs))
     asked = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
     settings = {**asked.loaded_options, **by_category(options)}
-    read = map_reader(listed, resize, settings["ignore_value"])
+    read = map_reader(
+        listed,
+        resize,
+        settings["ignore_value"],
+        void_where_invalid=void_where_invalid,
+        regions=settings["regions"],
+    )
+    judged = with_void(options, void_where_invalid)
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
@@ -98,7 +113,7 @@ def evaluate_maps(
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             # one category at a time: its pixels go when its numbers are there
-            metric, scored = read_category(listed, [*pairs], read, options, bar.update, sample_pattern)
+            metric, scored = read_category(listed, [*pairs], read, judged, bar.update, sample_pattern)
             images += scored
             if curves:
                 drawn |= {
@@ -111,7 +126,8 @@ def evaluate_maps(
                 by_group[group] = {**_counts(members), **row}
                 if "per_image" in row:
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
-    record = _record(listed, resize, sample_pattern, settings, sum(image.lacks_pixels for image in images))
+    record = _record(listed, settings, sum(image.lacks_pixels for image in images))
+    record |= {"resize": resize, "sample_pattern": sample_pattern, "void_where_invalid": void_where_invalid}
     summary = assembled(asked, by_group, replicates)
     return AnomalyRun(
         listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables
@@ -139,9 +155,7 @@ def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
     return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
-def _record(
-    listed: AnomalyMaps, resize: str | None, sample_pattern: str | None, settings: dict[str, Any], empty: int
-) -> dict[str, Any]:
+def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[str, Any]:
     """What was evaluated, as JSON can hold it."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),
@@ -155,8 +169,6 @@ def _record(
         "data": str(listed.data.folder),
         "layout": listed.data.layout_name,
         "categories": sorted({image.category for image, _ in listed.pairs}),
-        "resize": resize,
-        "sample_pattern": sample_pattern,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "files": files,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},

@@ -16,7 +16,8 @@ from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
 from .category_options import options_of
-from .map_reading import MapAndMask, read_ahead
+from .map_reading import MapAndMask
+from .read_ahead import read_ahead
 
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22

@@ -12,9 +12,9 @@ from ..metric.bootstrap import ByGroup
 from ..metric.summary import Part
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
-from .category_options import options_of
+from .category_options import options_of, with_void
 from .differences import differences
-from .map_reading import map_reader
+from .map_reading import map_reader, reading_options
 
 ENDS = ("low", "high", "p_value", "better")
 
@@ -37,14 +37,14 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     if level is None:
         return table
     record = first.results["evaluation"]
-    resize, pattern = record["resize"], record["sample_pattern"]
-    readers = [map_reader(run.listed, resize, metric.ignore_value) for run in (first, second)]
+    pattern, judged = record["sample_pattern"], with_void(options, record["void_where_invalid"])
+    readers = [map_reader(run.listed, **reading_options(record)) for run in (first, second)]
     categories = zip(*(groupby(run.listed.pairs, key=lambda pair: pair[0].category) for run in (first, second)))
 
     def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
         for (category, own), (_, theirs) in categories:
             models = [
-                read_category(run.listed, [*pairs], read, options, sample_pattern=pattern)[0]
+                read_category(run.listed, [*pairs], read, judged, sample_pattern=pattern)[0]
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
             prepared = [model.prepared(category) for model in models]

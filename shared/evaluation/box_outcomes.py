@@ -1,9 +1,7 @@
-"""What became of each box of each image: what the report draws and ranks images by."""
+"""What became of each box of each image, in words: each box is one thing."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,19 +10,12 @@ from ..detection.boxes import reduce_boxes
 from ..detection.ow_dln import openset_outcomes
 from ..detection.rules import Rules
 from ..detection.words import (
-    CALLED_UNKNOWN,
     IGNORED,
-    LEFT_OUT,
     MISSED,
     OUTCOME_WORDS,
-    TAKEN_FOR_KNOWN,
-    WRONG_CLASS,
     outcomes_in_words,
 )
 from ..formats.boxes.dataset import Detections
-
-OUTCOMES = tuple(range(LEFT_OUT))  # those that there are when boxes are matched whatever their classes
-ERRORS = (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED)
 
 
 class BoxOutcome(NamedTuple):
@@ -76,15 +67,3 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
         if outcome in (MISSED, IGNORED):
             images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), None, None))
     return images
-
-
-def count_outcomes(boxes: Sequence[BoxOutcome]) -> Counter[int]:
-    """How many boxes of an image have each outcome, by its place in `OUTCOME_WORDS`."""
-    return Counter(box.outcome for box in boxes)
-
-
-def worst_images(images: Sequence[Sequence[BoxOutcome]], number: int) -> list[int]:
-    """Places of the images with the most errors, worst first; boxes that match no object are not counted."""
-    errors = [sum(box.outcome in ERRORS for box in boxes) for boxes in images]
-    order = np.argsort(-np.asarray(errors, dtype=np.int64), kind="stable").tolist()
-    return [i for i in order[:number] if errors[i]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .mask_reading import VOID
+
 
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
     """The options of a category: of a mapping its value. Raises ValueError for a mapping without the category.
@@ -27,3 +29,13 @@ def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> N
 def by_category(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that differ by category, each a dict of values by category; all others are left out."""
     return {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
+
+
+def with_void(options: Mapping[str, Any], void_where_invalid: bool) -> Mapping[str, Any]:
+    """The options of the metric that judges references, in which void pixels need a value if masks have none.
+
+    >>> with_void({"levels": "pixel"}, True)
+    {'levels': 'pixel', 'ignore_value': -1}
+    """
+    named = options.get("ignore_value") is not None
+    return {**options, "ignore_value": VOID} if void_where_invalid and not named else options

@@ -1,31 +1,27 @@
-"""Maps and masks, read by several threads in order, checked against each other."""
+"""Maps and masks, read and checked against each other."""
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..anomaly.truth import check_regions
 from ..anomaly.void import check_ignore_value
 from ..arrays.arrays import widen
+from ..arrays.options import as_bool
 from ..formats.images import image_size
 from ..formats.maps.files import read_map, read_mask
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.maps.pixels import size_text
 from ..formats.reasons import named
-from .mask_reading import Masks, Saturations, read_masks, saturations_of
+from .mask_reading import MaskRules, Masks, invalid_pixels, read_masks, saturations_of
+from .read_ahead import read_ahead
 from .resizing import WAYS, resized_map
-
-THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
-_Item = TypeVar("_Item")
-_Read = TypeVar("_Read")
 
 
 class MapAndMask(NamedTuple):
@@ -36,23 +32,47 @@ class MapAndMask(NamedTuple):
 
 
 def map_reader(
-    listed: AnomalyMaps, resize: str | None, ignore_value: int | None = None
+    listed: AnomalyMaps,
+    resize: str | None = None,
+    ignore_value: int | None = None,
+    *,
+    void_where_invalid: bool = False,
+    regions: str = "components",
 ) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
     """A function that reads an image's map and masks; of a normal image without a mask, no pixel is anomalous.
 
     Parameters: listed, the files; resize, how maps become as large as masks, or as the image where there is none:
-    "nearest" or "bilinear"; None, the default everywhere, for not at all; ignore_value, that of void pixels in masks.
+    "nearest" or "bilinear"; None, the default everywhere, for not at all; ignore_value, that of void pixels in masks;
+    void_where_invalid, whether pixels are void, too, that have no point in the clouds of the layout; regions, "labels"
+    where masks hold the numbers of regions.
     The function raises ValueError with the name of the file for one that cannot be read, and for a map of another size.
     Raises ValueError for another `resize`, if maps of normal images are to be resized in a plain folder whose masks
-    have several sizes, and for what is wrong with a file of saturation areas.
+    have several sizes, for clouds of a layout that has none, and for what is wrong with a file of saturation areas.
     """
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
-    size, value = None, check_ignore_value(ignore_value)
+    value, clouds = check_ignore_value(ignore_value), as_bool(void_where_invalid, "void_where_invalid")
+    if clouds and (listed.data.layout is None or listed.data.layout.clouds is None):
+        raise ValueError(
+            "void_where_invalid: expected a layout with clouds of points, which mvtec-3d is, got "
+            f"{listed.data.layout_name}"
+        )
+    size = None
     if resize is not None and listed.data.layout is None:
         size = _common_size(listed)
-    saturations = saturations_of(listed, value)
-    return partial(_read, resize=resize, size=size, saturations=saturations, ignore_value=value)
+    rules = MaskRules(value, clouds, check_regions(regions), saturations_of(listed, value))
+    return partial(_read, resize=resize, size=size, rules=rules)
+
+
+def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `map_reader` with which results were made, from their entry "evaluation"."""
+    options = record["options"]
+    return {
+        "resize": record["resize"],
+        "ignore_value": options["ignore_value"],
+        "void_where_invalid": record["void_where_invalid"],
+        "regions": options["regions"],
+    }
 
 
 def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
@@ -75,19 +95,16 @@ def _read(
     pair: tuple[AnomalyImage, Path],
     resize: str | None,
     size: tuple[int, int] | None,
-    saturations: Saturations | None,
-    ignore_value: int | None,
+    rules: MaskRules,
 ) -> MapAndMask:
     image, path = pair
     score_map, masks = read_map(path), None
     if image.masks:
-        masks, told_by = read_masks(image, saturations, ignore_value), image.masks[0]
+        masks, told_by = read_masks(image, rules), image.masks[0]
         wanted = masks.mask.shape
         if image.anomalous is False and masks.mask.any():
             count = np.count_nonzero(masks.mask)
             raise ValueError(f"{told_by}: expected no anomalous pixel of a normal image, got {count:,}")
-        if masks.void is not None and masks.void.all():
-            raise ValueError(f"{told_by}: expected a pixel that is not void, got none")
     elif image.image is not None:
         width, height = image_size(image.image)
         wanted, told_by = (height, width), image.image
@@ -105,34 +122,26 @@ def _read(
     with named(path):
         score_map = widen(score_map, "map")
     if masks is None:
-        masks = Masks(np.zeros(wanted, dtype=bool), defects=None if saturations is None else ())
+        void = invalid_pixels(image, wanted) if rules.void_where_invalid else None
+        void = None if void is None or not void.any() else void
+        masks = Masks(np.zeros(wanted, dtype=bool), void, None if rules.saturations is None else ())
+    if masks.void is not None and masks.void.all():
+        raise ValueError(f"{told_by}: expected a pixel that is not void, got none")
     return MapAndMask(score_map, masks)
 
 
-def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
-    """What a function returns for items, in their order, by several threads: a few items ahead, never all.
-
-    >>> list(read_ahead(abs, [-3, 2, -1]))
-    [3, 2, 1]
-    """
-    with ThreadPoolExecutor(threads) as pool:
-        ahead: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                ahead.append(pool.submit(read, item))
-                if len(ahead) >= 2 * threads:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
-
-
 def file_problems(
-    listed: AnomalyMaps, resize: str | None = None, ignore_value: int | None = None, *, progress: bool = False
+    listed: AnomalyMaps,
+    resize: str | None = None,
+    ignore_value: int | None = None,
+    *,
+    progress: bool = False,
+    **options: Any,
 ) -> list[str]:
-    """All that is wrong with the files: their names first, and then, read one by one, what is in them; a line each."""
+    """All that is wrong with the files: their names first, and then, read one by one, what is in them; a line each.
+
+    Parameters: those of `map_reader`, and progress, whether to show a bar on a terminal.
+    """
     from tqdm import tqdm
 
     def problem(pair: tuple[AnomalyImage, Path]) -> str | None:
@@ -143,7 +152,7 @@ def file_problems(
         return None
 
     try:
-        read = map_reader(listed, resize, ignore_value)
+        read = map_reader(listed, resize, ignore_value, **options)
     except (ValueError, TypeError) as error:
         return [*listed.problems, str(error)]
     bar = tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True)

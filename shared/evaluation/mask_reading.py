@@ -8,12 +8,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats.maps.files import read_masks_values
+from ..anomaly.masks import as_region_numbers
+from ..formats.maps.files import read_invalid, read_masks_values
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
+from ..formats.maps.pixels import size_text
 from ..formats.maps.saturation import Saturation, read_defects_config
 
 Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels
+VOID = -1  # of void pixels in references, where masks have no value for them
+
+
+class MaskRules(NamedTuple):
+    """How masks are read.
+
+    ignore_value: that of void pixels in their files; None if there is none
+    void_where_invalid: whether pixels are void, too, that have no point in the image's cloud
+    regions: "labels" where masks hold the numbers of regions, from 1
+    saturations: how many pixels of a defect are enough; None where the layout does not say
+    """
+
+    ignore_value: int | None = None
+    void_where_invalid: bool = False
+    regions: str = "components"
+    saturations: Saturations | None = None
 
 
 class Masks(NamedTuple):
@@ -22,16 +40,18 @@ class Masks(NamedTuple):
     mask: (H, W) booleans, where it is anomalous
     void: (H, W) booleans, the pixels that do not count; None where there are none
     defects: the mask of each defect with its saturation area; None where they are not told apart
+    numbers: (H, W) the number of each pixel's region, from 1, 0 for normal and void ones; None where regions are grown
     """
 
     mask: np.ndarray
     void: np.ndarray | None = None
     defects: tuple[tuple[np.ndarray, int], ...] | None = None
+    numbers: np.ndarray | None = None
 
     def reference(self, ignore_value: int | None) -> Any:
         """The image's reference, as the metric takes it, with that value for void pixels."""
         if self.defects is None:
-            return self._with_void(self.mask, ignore_value)
+            return self._with_void(self.mask if self.numbers is None else self.numbers, ignore_value)
         masks = np.asarray([mask for mask, _ in self.defects], bool).reshape(-1, *self.mask.shape)
         if not len(masks) and self.void is not None:  # they have to be told of somewhere
             masks = self.mask[None]
@@ -59,23 +79,38 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
     return found
 
 
-def read_masks(image: AnomalyImage, saturations: Saturations | None, ignore_value: int | None) -> Masks:
+def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
     """Read the masks of an image, of which it has one at least: what is above 0 is anomalous, unless it is void.
 
-    Raises ValueError with the name of the file for one that cannot be read, or is of another size than the first, or
-    of another value than the defects of its category.
+    Raises ValueError with the name of the file for one that cannot be read, or is of another size than the first, of
+    another value than the defects of its category, or no mask of region numbers where one is expected.
     """
-    values, void = read_masks_values(image.masks), None
-    if ignore_value is not None:
-        void = np.any([each == ignore_value for each in values], axis=0)
-        void = void if void.any() else None
+    values, value = read_masks_values(image.masks), rules.ignore_value
+    void = None if value is None else np.any([each == value for each in values], axis=0)
+    if rules.void_where_invalid:
+        invalid = invalid_pixels(image, values[0].shape)
+        void = invalid if void is None else void | invalid
+    void = None if void is None or not void.any() else void
     masks = [each > 0 if void is None else (each > 0) & ~void for each in values]
-    union, defects = np.any(masks, axis=0), None
-    if saturations is not None:
-        known = saturations[image.category]
+    union, defects, numbers = np.any(masks, axis=0), None, None
+    if rules.saturations is not None:
+        known = rules.saturations[image.category]
         each_mask = zip(image.masks, values, masks)
         defects = tuple((mask, _area(path, each[mask], known)) for path, each, mask in each_mask if mask.any())
-    return Masks(union, void, defects)
+    elif rules.regions == "labels":
+        left = values[0] if void is None else np.where(void, 0, values[0])
+        numbers = as_region_numbers(left, str(image.masks[0]))
+    return Masks(union, void, defects, numbers)
+
+
+def invalid_pixels(image: AnomalyImage, shape: tuple[int, ...]) -> np.ndarray:
+    """Where the cloud of an image has no point, (H, W). Raises ValueError for a cloud of another size."""
+    if image.cloud is None:
+        raise ValueError(f"{image.name}: expected a cloud, got none")
+    invalid = read_invalid(image.cloud)
+    if invalid.shape != shape:
+        raise ValueError(f"{image.cloud}: expected {size_text(shape)} points, got {size_text(invalid.shape)}")
+    return invalid
 
 
 def _area(path: Path, values: np.ndarray, known: Mapping[int, Saturation]) -> int:

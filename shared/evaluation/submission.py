@@ -21,11 +21,11 @@ from ..arrays.arrays import widen
 from ..extras import extra
 from ..formats.images import SUFFIXES, image_size
 from ..formats.maps.files import MAP_SUFFIXES, read_map
-from ..formats.maps.folders import files_below
 from ..formats.maps.pixels import size_text
+from ..formats.maps.places import files_below
 from ..formats.reasons import named
 from ..formats.written.atomic import check_folder
-from .map_reading import read_ahead
+from .read_ahead import read_ahead
 
 # how many images an object has in either split
 COUNTS = {

@@ -10,14 +10,16 @@ import numpy as np
 
 from ..arrays.arrays import widen
 from ..formats.maps.files import MAP_SUFFIXES, read_map
-from ..formats.maps.folders import files_below
 from ..formats.maps.pixels import size_text
+from ..formats.maps.places import files_below
 from ..formats.reasons import named
 from ..formats.written.thresholds import FittedThreshold
-from .map_reading import read_ahead
+from .read_ahead import read_ahead
 from .threshold_rules import parse_rule
 
 NORMAL = ("validation/good", "test/good")  # in the folder of a category; else the maps lie in it themselves
+_SPLITS = ("validation", "test", "train")
+_GOOD = "good"
 
 
 def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False) -> FittedThreshold:
@@ -50,13 +52,17 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
     """The maps of normal images by category, sorted.
 
     They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. A folder
-    that is like a category's is one category, of its name. Raises ValueError where there are no maps.
+    that is like a category's is one category, of its name. So are `<category>/validation/good` and
+    `<category>/validation`, or the same of train and test, whose name is `<category>`. Raises ValueError where there
+    are no maps.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder}: expected a folder of maps, got {'a file' if folder.exists() else 'nothing there'}")
+    if folder.resolve().name in _SPLITS and (folder / _GOOD).is_dir():
+        folder = folder / _GOOD
     if alone := _maps_in(folder):
-        return {folder.resolve().name: alone}
+        return {_category_of(folder.resolve()): alone}
     found = {}
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         found[place.name] = _maps_in(place)
@@ -66,6 +72,12 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
     if not found:
         raise ValueError(f"{folder}: expected folders of categories with maps of normal images, got none")
     return found
+
+
+def _category_of(folder: Path) -> str:
+    """The name of the folder of one category, or of the normal images in it."""
+    *_, category, split, last = ("", "", *folder.parts)
+    return category if category.strip("/") and split in _SPLITS and last == _GOOD else last
 
 
 def _maps_in(category: Path) -> list[Path]:

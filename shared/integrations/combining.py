@@ -14,6 +14,8 @@ from typing import Any
 
 import evaluate
 
+from ..metric.counted import COUNTS
+
 
 class Combined(evaluate.CombinedEvaluations):
     """Metrics that are given one set of columns. A call that raises ends the round in all of them: see `combine`."""
@@ -48,6 +50,10 @@ class Combined(evaluate.CombinedEvaluations):
         if unknown:
             self.reset()
             raise TypeError(f"none of {', '.join(self.evaluation_module_names)} takes a column {unknown[0]!r}")
+        without = [name for name, own in zip(self.evaluation_module_names, taken) if COUNTS not in own]
+        if columns.get(COUNTS) is not None and without:  # which would take each row for one sample
+            self.reset()
+            raise TypeError(f"counts: expected metrics that all take them, got {without[0]}, which does not")
         try:
             return [getattr(module, method)(**chosen) for module, chosen in zip(self.evaluation_modules, taken)]
         except BaseException:

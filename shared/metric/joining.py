@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, State, array_namespace, concatenate
+from ..arrays.columns import MAX_COUNT
 from ..arrays.compacting import compact_table, has_few_values
-from ..arrays.states import MAX_COUNT
 from .groups import Parts, states_by_group
 
 # entries of a state that say how its scores were rounded, so that there are few different ones

@@ -10,6 +10,7 @@ Equal rows of a table of a state may be one row with a count, and results have t
 rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 
 Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
+from ..arrays.columns import as_counts
 from ..arrays.options import as_choice, as_confidence_level, as_int
 from .bootstrap import ByGroup, as_resamples
+from .counted import COUNTS, counted, with_samples
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
 from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
 from .prepared import Prepared
@@ -91,7 +94,8 @@ class Metric:
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
-    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -107,7 +111,8 @@ class Metric:
         if "reduce" in cls.__dict__:
             parameters = inspect.signature(cls.reduce).parameters.values()
             columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
-            cls.columns = (*(p.name for p in columns), GROUPS)
+            counts = [COUNTS] if COUNTS in cls.countable_tables else []
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -134,6 +139,7 @@ class Metric:
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+        self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its results and those of its resamples."""
@@ -245,7 +251,6 @@ class Metric:
         parts = self._own_parts(state)
         with self._lock:
             self._check_agreement(parts, self._batches)
-            check_total(len(self) + sum(map(num_samples, parts.values())))
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
@@ -281,16 +286,19 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above = [], 0, ROWS
+            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        samples = self._samples + sum(map(num_samples, parts.values()))
+        check_total(samples)
         rows = self._rows + self._num_rows([parts])
         if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
             self._rows = rows
+        self._samples = samples
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -322,7 +330,9 @@ class Metric:
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
-        if not any(num_samples(state) for parts in batches for state in parts.values()):
+        samples = sum(num_samples(state) for parts in batches for state in parts.values())
+        check_total(samples)
+        if not samples:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
@@ -343,13 +353,24 @@ class Metric:
         options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **options))
+            own = {name: column for name, column in columns.items() if name != COUNTS}
+            state = dict(self.reduce(**own, **options))
+            return counted(state, columns[COUNTS]) if COUNTS in columns else state
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.ungrouped_columns & own.keys():
-            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
-        return {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+        if by_sample and self.ungrouped_columns & own.keys():
+            given = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+        if COUNTS in columns:
+            if not asked.counts_rows():
+                raise ValueError(
+                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
+                )
+            own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        return with_samples(parts) if COUNTS in columns else parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""

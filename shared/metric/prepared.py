@@ -19,6 +19,7 @@ class Prepared(ABC):
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+    sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:

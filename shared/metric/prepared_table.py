@@ -48,6 +48,7 @@ class PreparedTable(Prepared):
 
     def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn(self) -> Drawn:
@@ -64,10 +65,9 @@ class PreparedTable(Prepared):
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        counts = None if "counts" not in self.state else to_numpy(self.state["counts"])
-        if counts is not None and self.drawn.kept is not None:
-            counts = counts[self.drawn.kept]
-        return compact_rows(self._entries, counts)
+        kept = self.drawn.kept
+        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        return compact_rows(self._entries, sizes)
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]

@@ -50,6 +50,7 @@ class Sharing(Prepared):
         strata.append(kinds + strata[-1][-1] + 1)
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""

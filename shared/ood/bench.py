@@ -15,11 +15,11 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Counts, Side, check_both_classes
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
+from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import (
     DETECTION_ACCURACY_REACHED,
     Reached,
     check_thresholds_exist,
-    exceeded_threshold,
     parse_point,
     rate_above,
     reached_point,
@@ -147,7 +147,7 @@ def bench_rates(
         value = values[name] if name in values else measure.source(sides)  # type: ignore[operator]
         rates[name] = Rate(_plain(value), measure.higher, measure.share)
         if thresholds and isinstance(value, Reached):
-            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value, sides.ascending))
+            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value.score, sides.ascending))
     return rates
 
 

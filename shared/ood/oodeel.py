@@ -23,7 +23,7 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold.
+    score ≥ threshold, as oodeel has it: all else here says score > threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
     Source: oodeel, eval/metrics.py, whose returns these are.
 
@@ -42,7 +42,7 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     """Rates at every `step`-th score in ascending order, as oodeel samples them.
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
-    score ≥ threshold.
+    score ≥ threshold, as of `ftpn`.
     The rates carry the two ends of the curve besides, the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.

@@ -1,4 +1,4 @@
-"""Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it."""
+"""Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..ranking.shares import least_reaching
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
 
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 
     Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
     Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
@@ -25,15 +25,15 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """
     check_both_classes(unknown.shape[0], known.shape[0])
     side = as_side(unknown)
-    return accuracy_of_sides(side, (as_side(known),), threshold_at_tpr(side, as_fraction(tpr, "tpr")))
+    return accuracy_of_sides(side, (as_side(known),), score_at_tpr(side, as_fraction(tpr, "tpr")))
 
 
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], threshold: float) -> float:
-    """Accuracy of unknown against known, of several sides, where a sample is unknown iff its score ≥ threshold."""
-    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, of several sides, where this score and higher ones are called unknown."""
+    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
 
-def threshold_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest threshold that at least a share of the unknown samples reaches."""
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
     return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0

@@ -17,12 +17,13 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Side, as_side, check_both_classes, runs, sides_of_kinds, sort_sides
 from ..ranking.curves import twice_wins
-from ..ranking.named_points import Reached, check_thresholds_exist, exceeded_threshold
+from ..ranking.exceeded import exceeded_threshold
+from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.quantities import Quantity
 from ..ranking.rounding import check_bits
 from ..ranking.shares import percent, with_own_names
-from .at_tpr import accuracy_of_sides, threshold_at_tpr
+from .at_tpr import accuracy_of_sides, score_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
@@ -117,11 +118,9 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        reached = threshold_at_tpr(unknown, self.tpr)
+        reached = score_at_tpr(unknown, self.tpr)
         accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
-        threshold = (
-            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
-        )
+        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if self.per_sample else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),

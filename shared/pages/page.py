@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
 from .columns.column import Column
-from .columns.samples import Detectors, Groups
+from .columns.samples import Counts, Detectors, Groups
 from .figures.computed import Computed
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
@@ -28,6 +28,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+COUNTS = Counts("counts", ("count",), required=False)
 DATA_SETS = Groups("groups", ("group", "dataset", "data_set", "ood_set"), required=False)
 DETECTORS = Detectors(DETECTOR, ("model", "method"), required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
@@ -86,6 +87,7 @@ class Page(NamedTuple):
     sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
     method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
+    meaning: from a key to what the result says, or ""
     """
 
     metric: type[Metric]
@@ -105,6 +107,7 @@ class Page(NamedTuple):
     method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}
+    meaning: Callable[[str], str] = lambda key: ""
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
     joined: Callable[[Sequence[Data]], list[Data]] = list

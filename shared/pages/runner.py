@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
@@ -18,10 +19,12 @@ from .page import Page
 from .results.call import recipe_of
 from .results.view import Computation, View, Viewer
 from .serving.costs import (
+    MAX_COUNTED,
     MAX_GROUPS,
     Cost,
     check_costs,
     drawn_costs,
+    group_costs,
     image_costs,
     interval_costs,
     option_costs,
@@ -72,19 +75,22 @@ class Runner:
         options = {**self.defaults, **options}
         metric = self.metric(**options)
         if GROUPS in columns:
-            check_costs([Cost("groups", len(rows_of_groups(columns[GROUPS])), MAX_GROUPS)])
+            groups = len(rows_of_groups(columns[GROUPS]))
+            check_costs([Cost("groups", groups, MAX_GROUPS), *group_costs(options, groups)])
         metric.add_batch(**columns)
+        if COUNTS in columns:
+            check_costs([Cost("samples by their counts", len(metric), MAX_COUNTED)])
         state = metric.state()
         if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
             rest, shares = {name: x for name, x in columns.items() if name != GROUPS}, shares_of_groups(columns[GROUPS])
             self._check_draws(state, options, times * shares)
             together = self.compute(rest, options, times * shares)
-            return Computed(state, options, metric.compute(), columns, together=together)
+            return Computed(state, options, metric.summary(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
             self._check_draws(state, options, times)
-        return Computed(state, options, metric.compute(), columns)
+        return Computed(state, options, metric.summary(), columns)
 
     def _check_draws(self, state: Any, options: Mapping[str, Any], times: int) -> None:
         """Raise RefusedError for intervals of too many numbers, of which the results without them say how many."""

@@ -11,6 +11,7 @@ because it has become 0. A comparison that this leaves open is made with whole n
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate
 
@@ -54,13 +55,24 @@ def least_trials(rate: Fraction, chance: Fraction) -> int:
     >>> least_trials(Fraction(1, 20), Fraction(1, 20)), least_trials(Fraction(1, 2), Fraction(1, 4))
     (59, 2)
     """
-    few, many = 0, 1
-    while not tail_within(0, many, rate, chance):
-        few, many = many, 2 * many
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if tail_within(0, middle, rate, chance) else (middle, many)
-    return many
+    miss = 1 - rate
+    lost = max(len(str(number.denominator)) for number in (rate, chance)) + 3  # digits of a logarithm close to 0
+    digits = 3 * lost
+    while True:
+        with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+            trials = _ln(chance) / _ln(miss)
+            nearest = trials.to_integral_value()
+            sure = abs(trials - nearest) > nearest.max(1).scaleb(lost - digits)
+        if sure:
+            return math.ceil(trials)
+        # where (1 − rate)^n = chance, n is no more than the bits of the denominator of the chance
+        if int(nearest) <= chance.denominator.bit_length() and miss ** int(nearest) == chance:
+            return int(nearest)
+        digits *= 2
+
+
+def _ln(number: Fraction) -> Decimal:
+    return (Decimal(number.numerator) / number.denominator).ln()
 
 
 def _weights(trials: int, rate: Fraction, bits: int) -> tuple[int, list[int]]:

@@ -19,6 +19,7 @@ from .bounds import (
     unsure_precision,
 )
 from .counts import Counts
+from .exceeded import exceeded_threshold
 from .quantities import Quantity
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
@@ -140,7 +141,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
     f1, xp = ratio_of(twice, total), array_namespace(twice)
     near = xp.nonzero(f1 == xp.max(f1))[0]
@@ -152,29 +153,30 @@ def _best_f1(counts: Counts) -> tuple[Fraction, float]:
 
 
 def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
-    return float(f1), threshold
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
 
 
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
 
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
+    samples that score −inf are to be, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    (0.8, 0.1)
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
+    best, score = F1_MAX.of([counts])
+    return best, exceeded_threshold(score, counts.sides)
 
 
 def _best_iou(counts: Counts) -> float:

@@ -7,6 +7,7 @@ one distribution. Pixels of an image are not independent: take one score an imag
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,9 +69,10 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
     else:
         exceeding = largest_within(side.total, as_written(share), chance)
         if exceeding < 0:
+            least = _count_text(least_trials(as_written(share), chance))
             raise ValueError(
-                f"known_scores: expected at least {least_trials(as_written(share), chance):,} scores for an FPR of "
-                f"{share!r} with a confidence of {confidence_level!r}, got {side.total:,}"
+                f"known_scores: expected at least {least} scores for an FPR of {share!r} with a confidence of "
+                f"{confidence_level!r}, got {side.total:,}"
             )
     return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
@@ -122,6 +124,10 @@ def guaranteed_coverage(
     if every.at(0) == -math.inf:
         raise ValueError("scores: expected them above -inf where no coverage is guaranteed: no threshold refuses -inf")
     return GuaranteedCoverage(0.0, -math.inf)
+
+
+def _count_text(count: int) -> str:
+    return f"{count:,}" if count < 10**15 else f"about {Decimal(count):.2e}"
 
 
 def _just_below(score: float, side: Side) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..arrays.arrays import array_namespace, device_of
+from ..arrays.arrays import array_namespace
 from ..metric.results import Results, rates_of
 from .bounds import at_best
 from .counts import Counts, Side
@@ -22,14 +21,14 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
+    """A value, and the lowest score that is detected where it is reached.
 
     value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
     """
 
     value: float
-    threshold: float | None
+    score: float | None
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
@@ -51,7 +50,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
 
     def value(parts: list[Any], *totals: int) -> Reached:
         found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
+        return Reached(found.rate, found.score if found.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -71,25 +70,6 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 
 
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
-    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
 
 
 def check_thresholds_exist(results: Results) -> None:

@@ -10,6 +10,7 @@ from ..arrays.options import as_choice, as_fraction
 from ..arrays.ratios import ratio_of
 from .bounds import at_best
 from .counts import Counts
+from .exceeded import exceeded_threshold
 from .quantities import Quantity
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
@@ -19,8 +20,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
+    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
+        where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -30,12 +31,21 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+    Of thresholds with equal values, the one that the fewest samples exceed counts.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -43,14 +53,15 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
+    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
+    """The quantity of `operating_point`, as `PointOfScores`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
@@ -59,18 +70,18 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
     def meets(limits: Any) -> Any:
         return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
 
-    def part(counts: Counts) -> list[OperatingPoint]:
+    def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
         allowed = meets(_rate(bounded, counts))
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
+        return [PointOfScores(*(float(column[at]) for column in here))]
 
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 

@@ -38,6 +38,7 @@ class PreparedSides(Prepared):
 
     def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
         self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn_from(self) -> list[Rows]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..evaluation.anomaly_run import AnomalyRun, ScoredImage, images_of
-from ..evaluation.map_reading import MapAndMask, map_reader
+from ..evaluation.map_reading import MapAndMask, map_reader, reading_options
 from .anomaly_pictures import contour_picture, heat_picture, image_picture, mask_picture
 
 _File = tuple[str, bytes]
@@ -54,8 +54,7 @@ def figures_of(chosen: Sequence[ScoredImage], models: Sequence[Model]) -> Iterat
     """The pictures of some images, with one scale of colours for each model's maps."""
     read: list[list[MapAndMask]] = []
     for model in models:
-        record = model.run.results["evaluation"]
-        reader = map_reader(model.run.listed, record["resize"], record["options"]["ignore_value"])
+        reader = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
         pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
         read.append([reader(pairs[one.image.category, one.image.name]) for one in chosen])
     scales = [_scale([content.score_map for content in contents]) for contents in read]

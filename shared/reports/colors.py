@@ -26,14 +26,3 @@ OUTCOME_COLORS = {
     IGNORED: "#666666",
     LEFT_OUT: "#56b4e9",
 }
-DASHED = (MISSED, IGNORED)
-
-FATE_COLORS = {
-    "found": OUTCOME_COLORS[RIGHT],
-    "called another known": OUTCOME_COLORS[WRONG_CLASS],
-    "called unknown": OUTCOME_COLORS[CALLED_UNKNOWN],
-    "called known": OUTCOME_COLORS[TAKEN_FOR_KNOWN],
-    "badly placed": "#56b4e9",
-    "both": "#999999",
-    "missed": OUTCOME_COLORS[MISSED],
-}

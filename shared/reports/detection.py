@@ -1,50 +1,19 @@
-"""A folder to look at: the numbers, and the images with the most errors. Needs Pillow."""
+"""A report to look at: the numbers, where the objects went, and the images with the most errors. Needs Pillow."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..detection.words import OUTCOME_WORDS, one_to_one_rules
-from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
-from ..evaluation.detection import Results, summary
-from ..evaluation.error_examples import ErrorExample, error_examples
+from ..evaluation.detection import Results
+from ..evaluation.image_errors import detection_errors
 from ..formats.boxes.dataset import Dataset, Detections
-from ..formats.written.atomic import write_files
-from .colors import DASHED, OUTCOME_COLORS
-from .fates import fates_html
-from .pictures import MAX_WITHOUT_OBJECT, draw_image
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Open-set detection</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem; color: #222; }}
-pre {{ background: #f5f5f5; padding: 1rem; overflow-x: auto; }}
-figure {{ margin: 2rem 0; }}
-img {{ max-width: 100%; height: auto; border: 1px solid #ccc; }}
-.key {{ display: inline-block; margin-right: 1.5rem; white-space: nowrap; }}
-.key i {{ display: inline-block; width: 1.6em; height: 1em; border: 3px solid; vertical-align: -0.15em; }}
-</style>
-<h1>Open-set detection</h1>
-<pre>{summary}</pre>
-{errors}
-<h2>{title}</h2>
-<p>{legend}</p>
-<p>{note}</p>
-{figures}
-</html>
-"""
-_NOTE = (
-    "Boxes are matched at IoU ≥ {iou:g}, whatever their classes, those with a confidence of at least {confidence:g}."
-    " Images are ranked by their errors: missed objects, wrong classes, known objects called unknown, unknown ones"
-    " taken for known. Of boxes that match no object, the {alone} most confident of an image are drawn."
-)
+from ..formats.written.atomic import write_file
+from .detection_images import examples_section, images_section
+from .detection_numbers import all_numbers, all_of_classes, classes_section, headline_html, options_and_versions
+from .fates import decisions_section, fates_section, kinds_html
+from .frame import details, facts_html, report_html
 
 
 def write_report(
@@ -53,90 +22,67 @@ def write_report(
     folder: str | Path,
     known_classes: Sequence[int],
     *,
-    images: int = 20,
+    other: Detections | None = None,
+    names: Sequence[str] = ("detector", "other"),
+    data: str = "",
+    images: int = 24,
     progress: bool = False,
     **options: Any,
 ) -> Path:
-    """Draw the images with the most errors, and write a page with them and the results.
+    """Write a report of one HTML file, which holds its pictures.
 
-    Parameters: detections; results of `evaluate_detections`; folder, made if there is none; known_classes, ids; images,
-    at most how many are drawn; progress, whether to show a bar on a terminal; options of the metric.
+    Parameters: detections; results of `evaluate_detections`, with "comparison" for the comparison with another
+    detector; folder, made if there is none; known_classes, ids; other, the detections of the other; names of the
+    detectors; data, what was evaluated; images, at most how many are drawn, those with the most errors; progress,
+    whether to show a bar on a terminal; options of the metric.
 
-    Returns the path of the page, index.html. Raises OSError for a folder that cannot be made or written to, in which
-    an earlier report stays as it is then, and ValueError for one whose images would be overwritten.
+    Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
+    badly placed, and OSError for a folder that cannot be made or written to, in which an earlier report stays then.
     """
     from tqdm import tqdm
 
-    folder = Path(folder)
-    rules = one_to_one_rules({**options, "known_classes": known_classes})
-    boxes = box_outcomes(detections, rules)
-    names = {rules.unknown_class_id: "unknown", **detections.dataset.classes}
-    worst = worst_images(boxes, images)
-    files = [f"{rank:03}.png" for rank in range(1, len(worst) + 1)]
-    dataset, page = detections.dataset, folder / "index.html"
-    openset = results["openset_metrics"]
-    examples = error_examples(detections, **{**options, "known_classes": known_classes}) if "fates" in openset else []
-    of_kinds = [f"error_{number:02}.png" for number in range(1, len(examples) + 1)]
-    _check_no_image(dataset, [folder / file for file in (*files, *of_kinds)])
-
-    def contents() -> Iterator[tuple[Path, str | bytes]]:
-        for file, place in tqdm(list(zip(files, worst)), unit=" pictures", disable=None if progress else True):
-            picture = io.BytesIO()
-            draw_image(boxes[place], names, dataset.paths[place], dataset.sizes[place]).save(picture, "PNG")
-            yield folder / file, picture.getvalue()
-        for file, example in zip(of_kinds, examples):
-            picture, place = io.BytesIO(), example.image
-            draw_image(example.boxes, names, dataset.paths[place], dataset.sizes[place]).save(picture, "PNG")
-            yield folder / file, picture.getvalue()
-        yield page, text
-
-    note = _NOTE.format(iou=rules.iou_threshold, confidence=rules.conf_threshold, alone=MAX_WITHOUT_OBJECT)
-    title = f"{len(worst)} of {len(boxes)} images, those with the most errors" if worst else "No image has an error"
-    figures = [_figure(file, dataset.names[place], boxes[place]) for file, place in zip(files, worst)]
-    text = _PAGE.format(
-        summary=escape(summary(results)),
-        errors=_errors_html(openset, dict(zip(of_kinds, examples)), dataset) if "fates" in openset else "",
-        title=title,
-        legend=_legend(),
-        note=note,
-        figures="\n".join(figures),
+    options = {**options, "known_classes": list(known_classes)}
+    dataset, page = detections.dataset, Path(folder) / "index.html"
+    labels = {options.get("unknown_class_id", -1): "unknown", **dataset.classes}
+    both = dict(zip(names, filter(None, (detections, other))))
+    errors = {name: detection_errors(one, **options) for name, one in both.items()}
+    first = errors[names[0]]
+    rows = tqdm(first.worst(images), unit=" pictures", disable=None if progress else True)
+    sections = [
+        fates_section(errors, labels),
+        decisions_section(first),
+        images_section(first, dataset, labels, sum(image.errors > 0 for image in first.images), rows),
+        examples_section(first, dataset, labels),
+        classes_section(first, labels),
+        details(
+            {
+                "Kinds of errors": kinds_html(results["openset_metrics"], first),
+                "All columns by class": all_of_classes(first, labels),
+                "All numbers, six digits": all_numbers(results, names),
+                "Options and versions": facts_html(options_and_versions(options)),
+            }
+        ),
+    ]
+    shown = [section for section in sections if section.body]
+    text = report_html(
+        "Open-set detection",
+        "openworld-metrics detect",
+        _facts(dataset, known_classes, names[: len(both)], data),
+        headline_html(detections, results, names, options),
+        shown,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    write_files(contents())
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_file(page, text)
     return page
 
 
-def _check_no_image(dataset: Dataset, pictures: Sequence[Path]) -> None:
-    """Raise ValueError if a picture would overwrite an image of the data set."""
-    by_name = {path.name: path for path in pictures if path.exists()}
-    for image in dataset.paths:
-        if image is not None and image.name in by_name and image.samefile(by_name[image.name]):
-            raise ValueError(f"{image.parent}: expected another folder than that of the images")
-
-
-def _errors_html(results: Mapping[str, Any], examples: Mapping[str, ErrorExample], dataset: Dataset) -> str:
-    """The fates, the errors, and a picture of each kind."""
-    figures = [
-        f'<figure><img src="{file}" alt="{escape(example.error)}"><figcaption><b>{escape(example.error)}</b>, in'
-        f" {escape(dataset.names[example.image])}</figcaption></figure>"
-        for file, example in examples.items()
+def _facts(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
+    """What was evaluated."""
+    counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
+    known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
+    return [
+        *([f"data: {data}"] if data else []),
+        " compared with ".join(names),
+        f"{len(dataset.names):,} images",
+        f"{len(counted):,} objects: {known:,} of {classes} known classes, {len(counted) - known:,} unknown",
     ]
-    note = "<p>One of each kind, the most confident; its object is dashed.</p>" if figures else ""
-    return "\n".join([fates_html(results["fates"], results["errors"]), note, *figures])
-
-
-def _legend() -> str:
-    keys = []
-    for outcome in OUTCOMES:
-        style = f"border-color: {OUTCOME_COLORS[outcome]}; border-style: {'dashed' if outcome in DASHED else 'solid'}"
-        keys.append(f'<span class="key"><i style="{style}"></i> {OUTCOME_WORDS[outcome]}</span>')
-    return "\n".join(keys)
-
-
-def _figure(file: str, name: str, boxes: Sequence[BoxOutcome]) -> str:
-    counts = count_outcomes(boxes)
-    words = "; ".join(f"{OUTCOME_WORDS[outcome]}: {counts[outcome]}" for outcome in OUTCOMES if counts[outcome])
-    caption = f"<b>{escape(name)}</b>: {escape(words)}"
-    return (
-        f'<figure><img src="{file}" alt="{escape(name)}: {escape(words)}"><figcaption>{caption}</figcaption></figure>'
-    )

@@ -1,58 +1,126 @@
-"""Where errors go, as HTML: a bar of the fates of known and of unknown objects, and the table of errors."""
+"""What became of objects and predictions, as parts of a report: fates, confusions, decisions, kinds of errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
-from .colors import FATE_COLORS
-from .page import table_html
+from ..detection.fates import FATES
+from ..evaluation.image_errors import DetectionErrors
+from .frame import Part, Section, card, data_table, grid, matrix, percent, stacked_bars
 
-_Table = Mapping[str, Sequence[Any]]
-_STYLE = """<style>
-.fates { display: flex; height: 2.2rem; margin: 0.3rem 0 1.2rem; gap: 2px; }
-.fates span { display: block; min-width: 2px; }
-.table table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.table th, .table td { padding: 0.2rem 0.6rem; text-align: right; }
-.table tr > :first-child { text-align: left; }
-</style>"""
+FATE_COLORS = {
+    "found": "known",
+    "called another known": "d1",
+    "called unknown": "d2",
+    "called known": "unknown",
+    "badly placed": "misplaced",
+    "both": "both",
+    "missed": "edge",
+}
+_SIDES = ("unknown", "known")
+_MATRIX = 8  # rows and columns of the confusions
+_DECISIONS = ("right class", "wrong class", "unknown", "badly placed", "missed")
+_RIGHT = [("Known", "right class"), ("Unknown", "unknown")]
 
 
-def fates_html(fates: _Table, errors: _Table) -> str:
-    """The two bars, what their colours mean, and the table of errors with what mending each would gain.
+def fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str]) -> Section:
+    """The bars of known and of unknown objects, and the known classes that unknown objects were called.
 
-    Parameters: the tables "fates" and "errors" of openset_detection.
+    Parameters: errors of each detector by its name, the first of which is the report's; names of classes by id.
     """
-    rows = [*zip(fates["objects"], fates["fate"], fates["count"], fates["share"])]
-    bars = [_bar(side, [row[1:] for row in rows if row[0] == side]) for side in dict.fromkeys(fates["objects"])]
-    legend = [
-        f'<span class="key"><i style="border-color: {FATE_COLORS[fate]}"></i> {fate}</span>'
-        for fate in dict.fromkeys(fates["fate"])
+    first = next(iter(errors.values()))
+    bars = {side: {name: _parts(one, side) for name, one in errors.items()} for side in _SIDES}
+    cards = [
+        card(stacked_bars(bars[side], unit=f"{side} objects"), title=f"{side.capitalize()} objects") for side in _SIDES
     ]
+    if first.confused:
+        cards.append(_confusions(first, names))
+    return Section("Errors", "Where the objects went", grid(*cards, columns=len(cards)), _said(first))
+
+
+def decisions_section(errors: DetectionErrors) -> Section:
+    """Counts of decisions: each object once, and the boxes where nothing is."""
+    fates = errors.fates
+    both = {side: fates[side, "badly placed"] + fates[side, "both"] for side in _SIDES}
+    known: list[int | None] = [fates["known", fate] for fate in ("found", "called another known", "called unknown")]
+    unknown: list[int | None] = [None, fates["unknown", "called known"], fates["unknown", "found"]]
+    nothing: list[int | None] = [
+        None,
+        errors.kinds["background called known"],
+        errors.kinds["background called unknown"],
+        None,
+        None,
+    ]
+    rows = {
+        "Known": [*known, both["known"], fates["known", "missed"]],
+        "Unknown": [*unknown, both["unknown"], fates["unknown", "missed"]],
+        "Nothing there": nothing,
+    }
+    totals = {row: sum(count or 0 for count in counts) for row, counts in rows.items()}
+    notes = {row: f"{total:,} {'boxes' if row == 'Nothing there' else 'objects'}" for row, total in totals.items()}
+    colors = dict.fromkeys(_RIGHT, "known")
+    table = matrix(rows, _DECISIONS, "Decisions", colors=colors, right=_RIGHT, notes=notes)
+    lead = "Each object once, by what it was called. Framed cells are right; badly placed boxes may be misnamed, too."
+    return Section("Decisions", "Decisions", grid(card(table), columns=1), lead)
+
+
+def kinds_html(results: Mapping[str, Any], errors: DetectionErrors) -> str:
+    """The kinds of errors with their counts, and what mending each would gain, where results hold it."""
     note = (
-        "What mending one kind alone would add; gains do not add up. What is badly placed or misnamed becomes right,"
-        " false positives of other kinds go, missed objects no longer count."
+        "<p>Gains are what mending one kind alone would add; they do not add up. What is badly placed or misnamed"
+        " becomes right, false positives of other kinds go, missed objects no longer count.</p>"
     )
-    return "\n".join(
-        [
-            "<h2>Where the errors go</h2>",
-            _STYLE,
-            *bars,
-            f"<p>{' '.join(legend)}</p>",
-            table_html(errors),
-            f"<p>{note}</p>",
-        ]
+    if "errors" in results:
+        table = dict(results["errors"])
+        return data_table({"error": table.pop("error"), **table}, "Kinds of errors") + note
+    missed = sum(count for (_, fate), count in errors.fates.items() if fate == "missed")
+    kinds = {**errors.kinds, "missed": missed}
+    return data_table({"error": [*kinds], "count": [*kinds.values()]}, "Kinds of errors")
+
+
+def _parts(errors: DetectionErrors, side: str) -> list[Part]:
+    return [Part(fate, errors.fates[of, fate], FATE_COLORS[fate]) for of, fate in FATES if of == side]
+
+
+def _said(errors: DetectionErrors) -> str:
+    """What became of the unknown objects that were not found, in a sentence."""
+    own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
+    total = sum(own.values())
+    if not total:
+        return "There are no unknown objects."
+    words = {
+        "called known": "called a known class",
+        "badly placed": "badly placed",
+        "both": "badly placed and misnamed",
+        "missed": "missed",
+    }
+    parts = [f"{percent(own[fate], total)} {said}" for fate, said in words.items() if own[fate]]
+    if not parts:
+        return "All unknown objects were found and called unknown."
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    near = " A badly placed box overlaps its object by at least 0.1." if own["badly placed"] + own["both"] else ""
+    return f"Of the unknown objects {percent(own['found'], total)} were found, {listed}.{near}"
+
+
+def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> str:
+    """Which known classes the unknown objects were called, of the most frequent ones."""
+    rows = _frequent(errors.confused, 0)
+    columns = _frequent(errors.confused, 1)
+    table = {names.get(row, str(row)): [errors.confused.get((row, column), 0) for column in columns] for row in rows}
+    total = sum(errors.confused.values())
+    shown = sum(map(sum, table.values()))
+    note = f"({total:,} objects)" if shown == total else f"({shown:,} of {total:,} objects)"
+    called = [names.get(column, str(column)) for column in columns]
+    return card(
+        matrix(table, called, "Unknown objects by the class they were called", shares=False),
+        title="Called known, as what",
+        note=note,
     )
 
 
-def _bar(side: str, fates: Sequence[tuple[str, int, float]]) -> str:
-    total = sum(count for _, count, _ in fates)
-    said = "; ".join(f"{fate} {count} ({share:.0%})" for fate, count, share in fates if count)
-    parts = "".join(
-        f'<span style="flex: {count}; background: {FATE_COLORS[fate]}" title="{escape(fate)}: {count}"></span>'
-        for fate, count, _ in fates
-        if count
-    )
-    text = f"{total} {side} objects{': ' if said else ''}{escape(said)}"
-    return f'<div>{text}</div>\n<div class="fates" role="img" aria-label="{text}">{parts}</div>'
+def _frequent(confused: Mapping[tuple[int, int], int], place: int) -> Sequence[int]:
+    totals: dict[int, int] = {}
+    for pair, count in confused.items():
+        totals[pair[place]] = totals.get(pair[place], 0) + count
+    return sorted(sorted(totals, key=lambda label: -totals[label])[:_MATRIX])

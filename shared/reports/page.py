@@ -12,7 +12,7 @@ from .anomaly_pictures import FOUND_COLOR, TRUE_COLOR
 
 CONTOURS = (
     f'<span class="key"><i style="background: {TRUE_COLOR}"></i>true defect</span>'
-    f'<span class="key"><i style="background: {FOUND_COLOR}"></i>at or above the threshold of pixels</span>'
+    f'<span class="key"><i style="background: {FOUND_COLOR}"></i>above the threshold of pixels</span>'
 )
 MODELS = (
     '<span class="key"><i style="background: var(--first)"></i>{}</span>'

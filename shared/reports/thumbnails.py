@@ -49,15 +49,24 @@ def _listed(place: str) -> list[Path]:
 
 def thumbnail(path: Path) -> str:
     """A small picture as a data: URI, so that a page needs no other file. Raises ValueError for what is no image."""
+    return photograph(path, _SIDE)[0]
+
+
+def photograph(path: Path, side: int) -> tuple[str, tuple[int, int]]:
+    """An image as a data: URI, at most `side` pixels wide and high, and its own width and height in pixels.
+
+    Raises ValueError for what is no image.
+    """
     with extra("cli"):
         from PIL import Image, ImageOps
     with named(path), Image.open(path) as image:
         check_size(image.size)
         shown = as_rgb(ImageOps.exif_transpose(image))
-        shown.thumbnail((_SIDE, _SIDE))
+        size = shown.size
+        shown.thumbnail((side, side))
         file = io.BytesIO()
         shown.save(file, "JPEG", quality=82)
-    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode(), size
 
 
 def as_rgb(image: Any) -> Any:

@@ -137,6 +137,19 @@ def test_a_sample_lies_in_one_group() -> None:
         metric.compute()
 
 
+@pytest.mark.parametrize(("groups", "words"), [(["x", "x", "y"], "group 'y'"), (["x", "x", None], "no group")])
+def test_a_sample_in_two_groups_of_a_batch_has_its_rows(groups: list[str | None], words: str) -> None:
+    columns: Any = dict(predictions=[[[0.1]], [[0.2]], [[0.3]]], references=[[[0]], [[1]], [[0]]])
+    metric = AnomalySuite(levels="image")
+    with pytest.raises(
+        ValueError,
+        match=rf"samples\[2\]: expected all images of a sample in one group, got 'b' in {words}, and in group 'x' at "
+        r"samples\[1\]",
+    ):
+        metric.add_batch(**columns, samples=["a", "b", "b"], groups=groups)
+    assert len(metric) == 0
+
+
 def test_all_batches_have_samples_or_none() -> None:
     metric = AnomalySuite(levels="image")
     metric.add_batch(**MAPS, samples=["a", "b"])

@@ -1,14 +1,16 @@
 """Components beside a loop over components × pixels, and operating points beside the suite without them.
 
-python -m tests.benchmarks.components [MAPS]
+python -m tests.benchmarks.components [MAPS]    by default 100: print the table, write it into docs/benchmarks.md
+
+Times are of the processor, in all threads. The loop is written here, as official code does it (SegmentMeIfYouCan's has
+no licence): each component is compared with every pixel.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,10 @@ from scipy import ndimage
 from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly.components import components_of
 from openworld_metrics.anomaly.regions import connected_components
+from tests.benchmarks.table import write
 
 SHAPE = (1024, 2048)
+MAPS = 100
 POINTS = ("fpr95tpr", "tnr95tpr", "tpr5fpr")
 
 
@@ -54,30 +58,58 @@ def ours(predicted: np.ndarray, mask: np.ndarray) -> list[float]:
 
 
 def seconds(call: Callable[[], Any]) -> float:
+    """What a call takes of the processor."""
     start = time.process_time()
     call()
     return time.process_time() - start
 
 
-def each_of(call: Callable[..., object], cases: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Call a function for each case."""
-    for case in cases:
-        call(*case)
+def components_line(number: int) -> str:
+    """The line of components; maps are made one at a time."""
+    mine = loop = 0.0
+    for seed in range(number):
+        scores, mask = scene(seed)
+        predicted = scores > 1
+        mine += seconds(lambda: ours(predicted, mask))  # noqa: B023 (called here)
+        loop += seconds(lambda: looped(predicted, mask))  # noqa: B023
+        if seed < 2 and not np.allclose(ours(predicted, mask), looped(predicted, mask), rtol=1e-12):
+            raise AssertionError("expected the numbers of the loop")
+    return _line(
+        f"components of {number} maps of {SHAPE[0]:,} × {SHAPE[1]:,}",
+        mine,
+        "a loop over components × pixels",
+        loop,
+        1 / 5,
+    )
 
 
-def main(number: int) -> None:
-    """Print the two ratios."""
+def points_line(number: int) -> str:
+    """The line of operating points: the suite without and with them, in turns, and the best of three."""
     scenes = [scene(seed) for seed in range(number)]
-    cases = [(scores > 1, mask) for scores, mask in scenes]
-    assert all(np.allclose(ours(*case), looped(*case)) for case in cases[:2])
-    mine, loop = (seconds(partial(each_of, call, cases)) for call in (ours, looped))
-    print(f"components of {number} maps: {mine:.2f} s, a loop over them {loop:.2f} s, {mine / loop:.3f} of it")
     columns: Any = {"predictions": [scores for scores, _ in scenes], "references": [mask for _, mask in scenes]}
     columns["image_labels"] = np.arange(number) % 2
     suites = AnomalySuite(), AnomalySuite(points=POINTS)
-    plain, points = (min(seconds(partial(suite.compute, **columns)) for _ in range(3)) for suite in suites)
-    print(f"the suite {plain:.2f} s, with {len(POINTS)} points {points:.2f} s, {points / plain - 1:+.3f}")
+    rounds = [[seconds(lambda: suite.compute(**columns)) for suite in suites] for _ in range(3)]  # noqa: B023
+    plain, points = map(min, zip(*rounds))
+    return _line(
+        f"{len(POINTS)} points more, of {number} such maps", points - plain, "the suite without", plain, 1 / 10
+    )
+
+
+def _line(work: str, took: float, peer: str, peers: float, target: float) -> str:
+    missed = " **missed**" if took > target * peers else ""
+    share = f"1/{peers / took:.1f}" if took > 0 else "nothing"
+    return f"| {work} | {took:.2f} s | {peer} | {peers:.2f} s | {share}{missed} | ≤ 1/{1 / target:.0f} |"
+
+
+def main(number: int) -> None:
+    """Print the table, and write it if all maps were measured."""
+    lines = ["| work | ours | peer | peer's time | ours / peer | target |", "|---|---|---|---|---|---|"]
+    lines += [components_line(number), points_line(max(2, number // 10))]
+    print(*lines, sep="\n")
+    if number >= MAPS:
+        write("components", lines)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if sys.argv[1:] else 10)
+    main(int(sys.argv[1]) if sys.argv[1:] else MAPS)

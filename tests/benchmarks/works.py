@@ -296,3 +296,4 @@ def all_works() -> Iterator[Callable[[], Work]]:
     yield lambda: detection(rng, 5_000, 100, 8, "ow-dln, by confidence")
     yield lambda: detection(rng, 5_000, 100, 8, "owod")
     yield lambda: errors_of_detection(rng, 5_000, 100, 8, "owod")
+    yield lambda: errors_of_detection(rng, 5_000, 100, 8, "ow-dln")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import sys
@@ -64,6 +65,29 @@ def test_the_seeds_arguments(made: Detections, run: Run) -> None:
     assert Path("openset_results.txt").read_text() == evaluation.summary(expected(made)) + "\n"
 
 
+def test_a_fitted_threshold(made: Detections, run: Run) -> None:
+    """A box stays iff its confidence is above the threshold: one that has it does not."""
+    confidences = sorted({float(score) for boxes in made.predictions for score in boxes["scores"]})
+    at, above = (
+        [expected(made, conf_threshold=c, standard=False) for c in cs] for cs in (confidences, confidences[1:])
+    )
+    places = [i for i, pair in enumerate(zip(at, above)) if pair[0] != pair[1]]  # where the box itself counts
+    for i in places[:3]:
+        saved = {"decision": "score > threshold", "of": ["samples"], "threshold": confidences[i]}
+        Path("t.json").write_text(json.dumps(saved))
+        code, output, _ = run(*FILES, *CLASSES, "--conf", "t.json", "--no-standard")
+        assert (code, json.loads(output)) == (0, above[i])
+    for wrong, message in ((1.5, "1.5 is not in the range 0<=x<=1"), (-math.inf, "-inf is not in the range")):
+        Path("t.json").write_text(json.dumps({**saved, "threshold": wrong}))
+        code, output, errors = run(*FILES, *CLASSES, "--conf", "t.json")
+        assert (code, output, len(errors.splitlines())) == (2, "", 1)
+        assert message in errors
+    Path("t.json").write_text(json.dumps({**saved, "of": ["pixels"]}))
+    assert run(*FILES, *CLASSES, "--conf", "t.json")[2] == (
+        "openworld-metrics: t.json: expected a threshold of samples, got one of pixels\n"
+    )
+
+
 @pytest.mark.parametrize(
     "words", [["0", "1", "2"], ["0,1,2"], ["cat", "dog", "cow"], ["cat,1", "cow"], ["0", "--known-classes", "1", "2"]]
 )
@@ -98,7 +122,7 @@ def test_errors(made: Detections, run: Run) -> None:
     text = Path("errors.txt").read_text()
     assert "fates\n" in text
     assert "fate(" not in text  # what stands in the tables stands nowhere else
-    assert "Where the errors go" in Path("report/index.html").read_text()
+    assert "Where the objects went" in Path("report/index.html").read_text()
 
 
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
@@ -217,6 +241,18 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
         "coco.json: expected another file to write to, got one that is read",
     ),
+    "a report of boxes that touch": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "0.05"],
+        "--report: expected an --iou-threshold of at least 0.1, got 0.05",
+    ),
+    "a report and no threshold": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "x"],
+        "iou_threshold: exp",
+    ),
+    "another detector's bad line": (
+        [*FILES, *CLASSES, "--compare", "labels/bad"],
+        "labels/bad/0000.txt:1: expected class",
+    ),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
     "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
@@ -271,18 +307,15 @@ def test_results_are_printed_though_they_cannot_be_saved(
     assert (code, json.loads(output)) == (2, expected(made))
     assert json.loads(Path("x.json").read_text()) == expected(made)
     assert re.fullmatch(r"openworld-metrics: images/val/\d+.png: .*truncated.*\n", errors)
-    assert list(Path("report").iterdir()) == []
+    assert not Path("report").exists()
 
 
-def test_a_report_is_not_drawn_over_the_images(made: Detections, run: Run, tmp_path: Path) -> None:
-    for folder in ("images/val", "labels/val", "predictions"):
-        for path in Path(folder).iterdir():
-            path.rename(path.with_name(path.name[1:]))
+def test_a_report_among_the_images_leaves_them_as_they_are(made: Detections, run: Run) -> None:
     images = {path: path.read_bytes() for path in Path("images/val").iterdir()}
-    code, output, errors = run(*FILES, *CLASSES, "--report", "images/val")
-    assert (code, json.loads(output)) == (2, expected(made))
-    assert errors == "openworld-metrics: images/val: expected another folder than that of the images\n"
-    assert {path: path.read_bytes() for path in Path("images/val").iterdir()} == images
+    code, _, errors = run(*FILES, *CLASSES, "--report", "images/val")
+    assert (code, errors) == (0, "")
+    assert {path: path.read_bytes() for path in Path("images/val").glob("*.png")} == images
+    assert run(*FILES, *CLASSES)[0] == 0
 
 
 def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
@@ -355,7 +388,10 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     printed = Path("x.txt").read_text()
     assert printed == evaluation.summary(results) + "\n"
     assert re.search(r"Two detectors on the same images\n\nkey .* better\n(.*\n)*A-OSE .* first\n", printed)
-    assert Path("report/index.html").is_file()
+    page = Path("report/index.html").read_text()
+    assert "<b>predictions vs other:</b> U-Recall" in page
+    assert "<b>predictions is better</b>" in page
+    assert page.count(" unknown objects</span>") == 2
 
 
 WRONG_PAIRS = {

@@ -109,6 +109,10 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
             [*KNOWN, "--fpr", "0.01", "--confidence-level", "0.95"],
             "known_scores: expected at least 299 scores for an FPR",
         ),
+        (
+            [*KNOWN, "--fpr", "1e-300", "--confidence-level", "0.95"],
+            "known_scores: expected at least about 3.00e+300 scores for an FPR of 1e-300",
+        ),
         ([*KNOWN, "--unknown", "unknown.csv", "--tpr", "1"], "tpr: expected a number between 0 and 1, both excluded"),
         (["--known", "empty.csv", "--fpr", "0.1"], "known_scores: expected at least one score, got none"),
         (["--known", "nan.csv", "--fpr", "0.1"], "nan.csv: "),

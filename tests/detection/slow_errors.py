@@ -253,6 +253,8 @@ def recall_at(scene: Scene, k: int, budget: str = "unknown") -> Fraction:
                 if of_unknown is not None or (of_known is None and not on_ignored):
                     left.append(p)
             ranked = left
+        if budget == "called unknown":
+            ranked = [p for p in ranked if p.label == scene.unknown]
         for t in range(10, 20):
             free = {*unknown}
             for p in ranked[:k]:

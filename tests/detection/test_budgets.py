@@ -45,6 +45,11 @@ def test_known_objects_spend_a_budget_of_all() -> None:
     assert recalls([*FOUND, box(300, 0.99, 0)], true, [1, 2], protocol="owod", recall_level=None) == [0.0, 1 / 3]
 
 
+def test_only_predictions_called_unknown() -> None:
+    assert recalls(FOUND, TRUE, [1, 2], budget="called unknown") == [1 / 10, 1 / 10]
+    assert recalls([[*row[:5], 0] for row in FOUND], TRUE, [100], budget="called unknown") == [0.0]
+
+
 def test_predictions_on_ignored_objects_spend_no_budget_of_unknown() -> None:
     true = {"boxes": [row[:4] for row in [*TRUE, box(300, 0)]], "labels": [7, 7, 7, 0], "ignored": [0, 0, 0, 1]}
     found = [*FOUND, box(300, 0.99, 0)]
@@ -61,7 +66,7 @@ def test_recalls_equal_the_slow_reference(seed: int) -> None:
     flags = ignoring(columns, rng, 0.2)
     scene = slow.matched_scene(*as_lists(columns), [image.tolist() for image in flags], **options)
     sizes = [1, 2, 4]
-    for budget in ("unknown", "all"):
+    for budget in ("unknown", "all", "called unknown"):
         metric = OpenSetDetection(**options, recall_budgets=sizes, budget=budget, per_image=True)
         results = metric.compute(**as_dicts(columns, flags))
         for k in sizes:
@@ -69,23 +74,11 @@ def test_recalls_equal_the_slow_reference(seed: int) -> None:
             assert len(results["per_image"][f"AR@{k}"]) == len(flags)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
+def coco_evaluation(found: list[np.ndarray], true: list[np.ndarray], sizes: list[int], beyond: bool = False) -> Any:
+    """COCO's tools on boxes of one class; with `beyond`, known objects are too large to count, and last to be taken."""
     coco_module, evaluator = pytest.importorskip("pycocotools.coco"), pytest.importorskip("pycocotools.cocoeval")
-    rng = np.random.default_rng(seed)
-    found, true = [], []
-    for _ in range(8):
-        corner = rng.uniform(0, 60, (int(rng.integers(1, 6)), 2))
-        objects = np.concatenate([corner, corner + rng.uniform(10, 30, corner.shape)], axis=1)
-        near = objects[rng.integers(0, len(objects), int(rng.integers(0, 12)))]
-        moved = near + rng.uniform(-3, 3, near.shape)
-        found.append(np.column_stack([moved, rng.random(len(moved)), rng.choice([0, -1], len(moved))]))
-        true.append(np.column_stack([objects, np.full(len(objects), 7)]))
-    sizes = [1, 3, 100]
-    metric = OpenSetDetection(known_classes=[0], recall_budgets=sizes)
-    results = metric.compute(predictions=found, references=true)
 
-    def entries(images: list[np.ndarray]) -> list[dict[str, Any]]:
+    def entries(images: list[np.ndarray], labels: bool) -> list[dict[str, Any]]:
         rows = [(i, row) for i, image in enumerate(images) for row in image.tolist()]
         return [
             {
@@ -93,7 +86,7 @@ def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
                 "image_id": i,
                 "category_id": 1,
                 "bbox": [x1, y1, x2 - x1, y2 - y1],
-                "area": (x2 - x1) * (y2 - y1),
+                "area": 1e12 if labels and beyond and rest[0] == 0 else (x2 - x1) * (y2 - y1),
                 "iscrowd": 0,
                 "score": rest[0],
             }
@@ -105,15 +98,46 @@ def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
         coco.dataset = {
             "images": [{"id": i} for i in range(len(true))],
             "categories": [{"id": 1}],
-            "annotations": entries(true),
+            "annotations": entries(true, True),
         }
         coco.createIndex()
-        evaluation = evaluator.COCOeval(coco, coco.loadRes(entries(found)), "bbox")
+        evaluation = evaluator.COCOeval(coco, coco.loadRes(entries(found, False)), "bbox")
         evaluation.params.maxDets = sizes
         evaluation.evaluate()
         evaluation.accumulate()
-    recall = evaluation.eval["recall"][:, 0, 0, :].mean(axis=0)
-    assert [results[f"AR@{k}"] for k in sizes] == pytest.approx(recall.tolist(), abs=1e-12)
+    return evaluation
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found, true = [], []
+    for _ in range(8):
+        corner = rng.uniform(0, 60, (int(rng.integers(1, 8)), 2))
+        objects = np.concatenate([corner, corner + rng.uniform(10, 30, corner.shape)], axis=1)
+        near = objects[rng.integers(0, len(objects), int(rng.integers(1, 14)))]
+        moved = near + rng.uniform(-3, 3, near.shape)
+        found.append(np.column_stack([moved, rng.random(len(moved)), rng.choice([0, -1], len(moved))]))
+        true.append(np.column_stack([objects, rng.choice([0, 7], len(objects))]))
+    unknown = [image[image[:, 4] == 7] for image in true]
+    # those that take a known object at an IoU of 0.5, where no unknown one is free
+    beyond = coco_evaluation(found, true, [100], beyond=True)
+    on_known: set[int] = set()
+    for one in beyond.evalImgs[: len(true)]:  # of the areas that all but known objects have
+        labels = {k + 1: label for k, label in enumerate(np.concatenate(true)[:, 4])}
+        rows = [*zip(one["dtIds"], one["dtMatches"][0])] if one is not None else []
+        on_known |= {number for number, taken in rows if taken and labels[taken] == 0}
+    number = np.split(np.arange(1, sum(map(len, found)) + 1), np.cumsum([*map(len, found)])[:-1])
+    left = [image[[k not in on_known for k in own]] for image, own in zip(found, number)]
+    called = [image[image[:, 5] == -1] for image in found]
+    assert on_known
+
+    sizes = [1, 3, 100]
+    for budget, listed in (("all", found), ("unknown", left), ("called unknown", called)):
+        recall = coco_evaluation(listed, unknown, sizes).eval["recall"][:, 0, 0, :].mean(axis=0)
+        metric = OpenSetDetection(known_classes=[0], recall_budgets=sizes, budget=budget)
+        results = metric.compute(predictions=found, references=true)
+        assert [results[f"AR@{k}"] for k in sizes] == pytest.approx(recall.tolist(), abs=1e-12), budget
 
 
 @pytest.mark.parametrize(
@@ -121,7 +145,7 @@ def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
     [
         ({"recall_budgets": [10, 0]}, "recall_budgets: expected an int of at least 1 .*, got 0"),
         ({"recall_budgets": [10, 10]}, r"recall_budgets: expected different numbers, got \[10, 10\]"),
-        ({"budget": "known"}, "budget: expected one of 'unknown', 'all', got 'known'"),
+        ({"budget": "known"}, "budget: expected one of 'unknown', 'all', 'called unknown', got 'known'"),
     ],
     ids=str,
 )

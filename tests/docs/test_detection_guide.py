@@ -41,7 +41,7 @@ def test_the_guide_runs(folder: Path) -> None:
     assert "U-AP" in owod["openset_metrics"]
     digits = folder / "demo" / "pasted-digits"
     assert json.loads((digits / "results.json").read_text()) == second
-    assert len([*(digits / "report").glob("*.png")]) == 20
+    assert (digits / "report" / "index.html").read_text().count("<img") > 24
 
     script = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=digits, capture_output=True, text=True, timeout=300, check=True

@@ -13,6 +13,7 @@ from PIL import Image
 
 CATEGORIES = ("nut", "screw")
 SHAPE = (10, 12)
+INVALID = (slice(0, 4), slice(2, 9))  # pixels of mvtec-3d that have no point
 
 
 class Drawn(NamedTuple):
@@ -124,9 +125,34 @@ def _mvtec_3d(made: list[Drawn], data: Path, maps: Path) -> None:
     for one in made:
         folder, stem = data / one.category / "test" / (one.defect or "good"), f"{one.number:03}.png"
         write_image(folder / "rgb" / stem)
-        write_map(folder / "xyz" / f"{one.number:03}.tiff", np.zeros((*SHAPE, 3), dtype=np.float32))
+        points = np.ones((*SHAPE, 3), dtype=np.float32)
+        points[INVALID] = 0
+        points[0, 0] = 0, 0, 1  # a point
+        write_map(folder / "xyz" / f"{one.number:03}.tiff", points)
         write_mask(folder / "gt" / stem, one.mask)
     write_maps(made, maps)
+
+
+def _real_iad(made: list[Drawn], data: Path, maps: Path) -> None:
+    """Two views a sample, and the lists beside the folder of the categories."""
+    lists: dict[str, Any] = {}
+    for one in made:
+        kind = f"NG/{one.defect}" if one.defect else "OK"
+        name = f"{one.category}_{one.number // 2:04}_{kind.replace('/', '_')}_C{1 + one.number % 2}_20230923195401"
+        place = f"{kind}/S{one.number // 2:04}/{name}"
+        write_image(data / one.category / f"{place}.jpg")
+        mask = f"{place}.png" if one.defect else None
+        if mask is not None:
+            write_mask(data / one.category / mask, one.mask)
+        row = {"category": one.category, "anomaly_class": one.defect or "OK", "image_path": f"{place}.jpg"}
+        meta = {"prefix": f"{one.category}/", "normal_class": "OK"}
+        content = lists.setdefault(one.category, {"meta": meta, "train": [], "test": []})
+        content["test"].append({**row, "mask_path": mask})
+        write_map(maps / one.category / f"{place}.tiff", one.score_map)
+    folder = data.parent / "realiad_jsons"
+    folder.mkdir()
+    for category, content in lists.items():
+        (folder / f"{category}.json").write_text(json.dumps(content))
 
 
 def _visa(made: list[Drawn], data: Path, maps: Path) -> None:
@@ -168,6 +194,7 @@ TREES = {
     "mvtec-ad-2": Tree(("bad",), _mvtec_ad_2),
     "mvtec-loco": Tree(("logical_anomalies", "structural_anomalies"), _mvtec_loco, True),
     "mvtec-3d": Tree(("crack", "hole"), _mvtec_3d),
+    "real-iad": Tree(("BX", "HS"), _real_iad),
     "visa": Tree(("bad",), _visa),
     "visa-prepared": Tree(("bad",), _mvtec_like("good", "")),
     "btad": Tree(("ko",), _mvtec_like("ok", "", ".bmp")),

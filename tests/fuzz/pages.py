@@ -65,7 +65,8 @@ def make_call(rng: Random) -> Call:
     """A random case, as JSON has it."""
     name = rng.choice(METRICS)
     drawn, options = cases.draw(name, rng.randrange(1 << 30))
-    plain_options = {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
+    on_page = {key: value for key, value in options.items() if key in runner_of(name).defaults}
+    plain_options = {key: value.item() if isinstance(value, np.generic) else value for key, value in on_page.items()}
     return Call(name, {key: cases.as_lists(column) for key, column in drawn.items()}, plain_options)
 
 

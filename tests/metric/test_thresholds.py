@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import METRICS, AnomalySuite, OODBench, OpenAUC, metric_class
+from openworld_metrics import (
+    METRICS,
+    AnomalySuite,
+    OODBench,
+    OpenAUC,
+    bench_metrics,
+    exceedance_counts,
+    f1_max,
+    guaranteed_coverage,
+    metric_class,
+    operating_point,
+    roc_curve,
+)
 from tests import cases
 from tests.examples import many, seeds
 
@@ -121,6 +133,55 @@ def test_anomaly_suite(seed: int) -> None:
             assert found["pixel_iou_max"] == loop["iou"]
         seen += 1
     assert seen == 2 * (len(POINTS) + 1)
+
+
+@many
+@given(seed=seeds)
+def test_of_groups(seed: int) -> None:
+    """Each group has a threshold of its own, which gives the group's numbers on the samples of the group."""
+    rng = np.random.default_rng(seed)
+    scores, labels, groups = some_scores(rng, 40), (np.arange(40) % 3 == 0).astype(int), np.arange(40) // 3 % 2
+    names = [*POINTS, "detect_acc"]
+    table = OODBench(metrics=names, thresholds=True).compute(predictions=scores, references=labels, groups=groups)
+    for name in names:
+        rows = zip(table["groups"]["group"], table["groups"][name], table["groups"][f"{name}_threshold"])
+        for group, value, threshold in rows:
+            mine = groups == int(group)
+            loop = rates(scores[mine & (labels == 1)], scores[mine & (labels == 0)], threshold)
+            assert value == loop["accuracy" if name == "detect_acc" else name[:3]]
+
+
+@many
+@given(seed=seeds)
+def test_functions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dtype = str(rng.choice(["float16", "float32", "float64"]))
+    unknown, known = (some_scores(rng, size).astype(dtype) for size in (13, 27))
+    counts = exceedance_counts(unknown, known)
+    best, threshold = f1_max(counts)
+    assert rates(unknown, known, threshold)["f1"] == best
+    for name in POINTS:
+        point = operating_point(counts, name[:3], name[-3:], float(name[3:-3]) / 100)
+        loop = rates(unknown, known, point.threshold)
+        assert (point.rate, point.fpr, point.tpr) == (loop[name[:3]], loop["fpr"], loop["tpr"])
+        assert point.threshold in {*unknown.tolist(), *known.tolist(), -np.inf, np.inf}
+    found = bench_metrics(unknown, known, "fpr95tpr", thresholds=True)
+    assert found["fpr95tpr_threshold"] == operating_point(counts, "fpr", "tpr", 0.95).threshold
+    curve = roc_curve(unknown, known)
+    for t, fpr, tpr in zip(curve["threshold"], curve["fpr"], curve["tpr"]):
+        loop = rates(unknown, known, t)
+        assert (fpr, tpr) == ((loop["fpr"], loop["tpr"]) if t > -np.inf else (1.0, 1.0))
+    covered = guaranteed_coverage(unknown[:2], known, 0.5, 0.5)
+    accepted = sum(float(score) <= covered.threshold for score in [*unknown[:2], *known])
+    assert covered.coverage == accepted / (2 + len(known))
+
+
+def test_scores_that_exceed_no_threshold() -> None:
+    counts = exceedance_counts(np.asarray([-np.inf, 1.0]), np.asarray([0.0]))
+    assert operating_point(counts, "fpr", "tpr", 0.5) == (0.0, 0.0, 0.0, 0.5)
+    point = operating_point(counts, "fpr", "tpr", 1.0)
+    assert (point.rate, point.tpr, np.isnan(point.threshold)) == (1.0, 1.0, True)
+    assert operating_point(exceedance_counts(np.zeros(1), np.ones(1)), "tpr", "fpr", 0.5).threshold == np.inf
 
 
 @pytest.mark.parametrize("name", METRICS)

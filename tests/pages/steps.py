@@ -172,6 +172,7 @@ STEPS = {
         ("t_list", "text", "0.5, 0.25", (0.5, 0.25)),
         ("num_classes", "text", "3", 3),
         csv,
+        pictures=2,
     ),
     "micro_open_f": Steps(
         _f_columns(seed_arrays.MACRO_F),
@@ -179,6 +180,7 @@ STEPS = {
         ("t_list", "text", "0.5", (0.5,)),
         ("t_list", "text", "half", ("half",)),
         as_json,
+        pictures=2,
     ),
     "openauc": Steps(_openauc(), {}, ("tpr", "number", "0.5", 0.5), ("tpr", "number", "0", 0), csv, pictures=2),
     "ood_bench": Steps(

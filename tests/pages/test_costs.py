@@ -103,6 +103,12 @@ COSTLY = {
     "t_list-micro": ("micro_open_f", OPEN_SET, {"t_list": LONG}, "5,000 values of t_list"),
     "metrics": ("ood_bench", OOD, {"metrics": ["auroc"] * 99_999}, "5,000 values of metrics"),
     "groups": ("ood_bench", of_groups(2_001), {}, "2,000 groups on a page, got 2,001"),
+    "values-of-groups": (
+        "ood_bench",
+        of_groups(500),
+        {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)]},
+        "50,000 values of metrics times groups on a page, got 200,000",
+    ),
     "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "650,000 numbers times rows of the data with a"),
     "intervals-of-keys": (
         "ood_bench",

@@ -15,8 +15,10 @@ import pandas as pd
 import pytest
 
 import openworld_metrics
+from openworld_metrics.metric.results import Rate, Summary
 from openworld_metrics.pages.browser import layout
 from openworld_metrics.pages.figures import boxes, style
+from openworld_metrics.pages.figures.digits import plain_threshold
 from openworld_metrics.pages.figures.threshold import THRESHOLD
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.results.comparison import compared
@@ -82,17 +84,90 @@ def test_counts_at_a_threshold(load: Load) -> None:
     scores, labels = np.asarray([0.1, 0.4, 0.4, 0.8, 0.3, 0.9]), np.asarray([0, 0, 1, 1, 1, 0])
     sweep = page_of("ood_bench").sweep(computed("ood_bench", load, {"predictions": scores, "references": labels}, {}))
     assert sweep is not None
-    for i, threshold in enumerate(sweep.thresholds.tolist()):
-        called = scores >= threshold
+    assert sweep.thresholds.tolist() == [0.4, 0.3, 0.1]
+    for i in range(len(sweep.thresholds)):
+        called = scores > sweep.at(THRESHOLD, i)
         assert sweep.at("TPR", i) == np.mean(called[labels == 1])
         assert sweep.at("FPR", i) == np.mean(called[labels == 0])
         assert sweep.at("accuracy", i) == pytest.approx(np.mean(called == labels))
-        assert sweep.at(THRESHOLD, i) == threshold
     assert sweep.presets == {"95 % TPR": 2, "best F1": 2}, "no threshold has an FPR of 5 % or less"
     shown = threshold_html("ood_bench", sweep)
     assert "5 % FPR" not in shown
     assert '<td data-count="TP">3</td>' in shown
     assert threshold_html("accuracyk", None) == ""
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["ood_bench", "openauc", "macro_open_f", "micro_open_f", "anomaly_suite"])
+def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int, load: Load) -> None:
+    """Each number of the slider, put back as an option of the metric, gives its rates to the last sample."""
+    columns, options = cases.draw(name, seed)
+    options = {key: value for key, value in options.items() if key not in ("t_list", "threshold", "pixel_threshold")}
+    found = computed(name, load, columns, options)
+    sweep = page_of(name).sweep(found)
+    assert sweep is not None
+    assert [*sweep.thresholds] == sorted({*sweep.thresholds}, reverse=True)
+    metric = openworld_metrics.metric_class(name)
+    for place in range(len(sweep.thresholds)):
+        at = float(sweep.text(place))
+        if name == "ood_bench":
+            results = metric(**{**options, "metrics": ["tpr", "fpr"], "threshold": at}).compute(**columns)
+            assert (results["tpr"], results["fpr"]) == (sweep.at("TPR", place), sweep.at("FPR", place))
+        elif name == "anomaly_suite":
+            results = metric(**{**options, "pixel_threshold": at}).compute(**columns)
+            assert results["pixel_recall"] == sweep.at("TPR", place)
+            assert results["pixel_f1"] == sweep.at("F1", place)
+        elif name == "openauc":
+            rejected = np.asarray(columns["open_scores"], np.float64) > at
+            known = found.state["classes"] >= 0
+            assert np.sum(rejected & ~known) == sweep.counts["unknown, rejected"][place]
+            assert np.sum(~rejected & known) == sum(
+                sweep.counts[f"known, {kind} class, accepted"][place] for kind in ("right", "wrong")
+            )
+        else:
+            results = metric(**{**options, "t_list": [at]}).compute(**columns)
+            assert results[f"{name}_curve"] == [sweep.at("F", place)]
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_shortest_decimal_decides_as_the_scores(single: bool) -> None:
+    """Between any two neighbours, however close, of both precisions; it is no longer than needed."""
+    rng = np.random.default_rng(0)
+    kind: Any = np.float32 if single else np.float64
+    scores: list[Any] = [
+        rng.normal(size=200),
+        1e-9 * rng.normal(size=50),
+        1e20 * rng.normal(size=50),
+        [0.1, 0.3, 0.5, 1, -1],
+    ]
+    flat = np.unique(np.concatenate(scores).astype(kind))
+    flat = np.unique([*flat, *np.nextafter(flat, kind(1e30))]).astype(kind)
+    for low, high in zip(flat[:-1].tolist(), flat[1:].tolist()):
+        text = plain_threshold(low, high, single=single)
+        assert low <= float(text) < high
+        assert not single or low <= float(kind(float(text))) < high
+    assert plain_threshold(-np.inf, 0.25) == "0.23"
+    assert plain_threshold(-0.5, 0.25) == "0"
+
+
+def test_a_promise_is_that_of_the_kernel(load: Load) -> None:
+    """Of 200 known samples the promise of 5 % has a threshold, and a sentence with its number; of 20 it has none."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [200, 50])
+    scores = rng.normal(labels).round(2)
+    sweep = page_of("ood_bench").sweep(computed("ood_bench", load, {"predictions": scores, "references": labels}, {}))
+    assert sweep is not None
+    words = "at most 5 % of new in-distribution samples"
+    place = sweep.presets[words]
+    assert sweep.thresholds[place] == openworld_metrics.threshold_at_fpr(scores[:200], 0.05, 0.95)
+    assert "set on 200 in-distribution samples" in sweep.promises[words]
+    assert "at most 1 % of new in-distribution samples" not in sweep.presets, "of which 299 are needed"
+    shown = threshold_html("ood_bench", sweep)
+    assert f"<option>{words}</option>" in shown
+    few = {"predictions": scores[180:], "references": labels[180:]}
+    found = page_of("ood_bench").sweep(computed("ood_bench", load, few, {}))
+    assert found is not None
+    assert not found.promises
 
 
 def test_f_at_a_threshold_is_that_of_the_metric(load: Load) -> None:
@@ -109,7 +184,7 @@ def test_f_at_a_threshold_is_that_of_the_metric(load: Load) -> None:
         sweep = page_of(name).sweep(found)
         assert sweep is not None
         best = sweep.presets["best F"]
-        assert sweep.at(THRESHOLD, best) == found.results[f"{name}_threshold"]
+        assert sweep.thresholds[best] == found.results[f"{name}_threshold"]
         assert sweep.at("F", best) == pytest.approx(found.results[name], abs=1e-15)
         accepted = columns["open_scores"] <= sweep.at(THRESHOLD, best)
         right = accepted & (columns["predictions"] == columns["references"])
@@ -119,17 +194,25 @@ def test_f_at_a_threshold_is_that_of_the_metric(load: Load) -> None:
 
 def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     page = page_of("ood_bench")
-    results = {"auroc": 0.5, "aupr_in": 0.25, "fpr95tpr": 1e-7, "f1_score": 1.0, "fpr95tpr_threshold": 2.0}
+    results = {
+        "auroc": Rate(0.5, True, interval=(0.25, 0.75)),
+        "aupr_in": Rate(0.25, True),
+        "fpr95tpr": Rate(1e-7, False, threshold=2.0),
+        "f1_score": Rate(1.0, True),
+    }
     said = result_help("Returns:\n    auroc: an area. More.\n\nRaises:")
-    shown = numbers_html(page, results, said)
-    assert re.findall(r'data-key="(\w+)"', shown) == ["auroc", "fpr95tpr", "aupr_in", "f1_score", "fpr95tpr_threshold"]
-    assert re.findall(r"<caption>(.*?)</caption>", shown) == ["Areas", "At the threshold", "Thresholds"]
+    shown = numbers_html(page, Summary(results), said)
+    assert re.findall(r'data-key="(\w+)"', shown) == ["auroc", "fpr95tpr", "fpr95tpr_threshold", "aupr_in", "f1_score"]
+    assert re.findall(r"<caption>(.*?)</caption>", shown) == ["Areas", "At the threshold"]
     assert "An area." in shown
     assert shown.count("higher is better") == 2 * 3
     assert shown.count("lower is better") == 2 * 1
     assert '<span class="rate" title="1e-07" data-full="1e-07">1.00e-07</span>' in shown
+    assert '>[<span class="rate" title="0.25" data-full="0.25">0.250</span>, ' in shown
     table = {"image": [0, 1], "U-Recall": [0.5, None]}
-    shown = numbers_html(page_of("openset_detection"), {"WI": 0.1, "per_image": table}, {}, ["1 · a<b>", "2 · c"])
+    shown = numbers_html(
+        page_of("openset_detection"), Summary({"WI": Rate(0.1, False), "per_image": table}), {}, ["1 · a<b>", "2 · c"]
+    )
     assert 'data-image="1">2 · c</button>' in shown
     assert "a&lt;b&gt;" in shown
 
@@ -202,7 +285,7 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_one_of_one_is_not_compared() -> None:
-    assert compared({"a": {"auroc": 0.5}}) is None
+    assert compared({"a": Summary({"auroc": Rate(0.5, True)})}) is None
 
 
 def test_the_worst_samples(root: Path, three: tuple[Path, dict[str, np.ndarray]], load: Load) -> None:

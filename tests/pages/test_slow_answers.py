@@ -145,7 +145,28 @@ def test_nothing_is_raised_after_an_end() -> None:
     for thread in threads:
         thread.join()
     assert len(ended) == 2000
-    assert not ending._running
+
+
+def test_a_computation_that_starts_threads_ends_too() -> None:
+    """Before Python 3.12 a thread that starts could take the exception in place of the one that starts it."""
+
+    def start() -> None:
+        while True:
+            thread = threading.Thread(target=int)
+            thread.start()
+            thread.join()
+
+    def run() -> None:
+        for _ in range(50):
+            with pytest.raises(RefusedError, match="seconds of computing"):
+                bounded(start, seconds=2e-3)
+        ended.append(True)
+
+    ended: list[bool] = []
+    thread = threading.Thread(target=run, daemon=True)  # where it hangs, the test does not
+    thread.start()
+    thread.join(60)
+    assert ended
 
 
 def test_an_error_of_the_computation_is_its_own() -> None:

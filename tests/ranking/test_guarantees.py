@@ -81,6 +81,24 @@ def test_many_scores() -> None:
     assert least_trials(Fraction(1, 10**6), Fraction(1, 20)) == 2_995_731
 
 
+def test_the_least_number_of_scores_for_a_tiny_rate() -> None:
+    """The work is bounded by the digits of the rates, not by their sizes."""
+    with pytest.raises(
+        ValueError, match=r"^known_scores: expected at least about 3\.00e\+300 scores for an FPR of 1e-300"
+    ):
+        threshold_at_fpr([0.1, 0.2], 1e-300, confidence_level=0.95)
+    rate, chance = Fraction("5e-324"), Fraction(1, 20)
+    assert str(least_trials(rate, chance)).startswith("599146454710798198687044")
+    assert least_trials(Fraction(1, 20), 1 - rate) == 1
+
+
+@pytest.mark.parametrize(("miss", "times"), [(Fraction(1, 2), 1000), (Fraction(2, 3), 500), (Fraction(19, 20), 59)])
+def test_the_least_number_at_a_boundary(miss: Fraction, times: int) -> None:
+    chance, little = miss**times, Fraction(1, 10**4000)
+    expected = {-1: times + 1, 0: times, 1: times}
+    assert {side: least_trials(1 - miss, chance + side * little) for side in expected} == expected
+
+
 @many
 @given(seed=seeds)
 def test_the_lowest_threshold_within_an_fpr(seed: int) -> None:
@@ -140,6 +158,12 @@ def test_numbers_out_of_range(fpr: float, confidence_level: float | None, messag
     with pytest.raises(ValueError, match="expected a number") as raised:
         threshold_at_fpr([0.3] * 60, fpr, confidence_level)
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(1, "ns"), np.asarray(1, "timedelta64[ns]"), np.datetime64(1, "ns")])
+def test_a_date_or_duration_is_no_number(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"fpr: expected a number in \[0, 1\], got '1"):
+        threshold_at_fpr([0.3] * 60, value)
 
 
 def test_thresholds_of_nothing() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,11 +15,10 @@ from PIL import Image, ImageColor
 
 from openworld_metrics import Rules, evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
-from openworld_metrics.evaluation.box_outcomes import ERRORS, OUTCOMES, BoxOutcome, count_outcomes, worst_images
-from openworld_metrics.evaluation.error_examples import error_examples
+from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.formats import Dataset, Detections
-from openworld_metrics.reports.colors import OUTCOME_COLORS
-from openworld_metrics.reports.pictures import MAX_WITHOUT_OBJECT, shown_boxes
+from openworld_metrics.reports.detection_images import examples
+from openworld_metrics.reports.pictures import MOST, image_with_boxes, shown_boxes
 from tests.detection import scenes
 
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
@@ -68,21 +69,23 @@ def drawn() -> Detections:
 def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     made = drawn()
     options = {"unknown_class_id": 999, "iou_threshold": 0.6}
-    results = evaluation.evaluate_detections(made, [0, 1], unknown_class_id=999, iou_threshold=0.6)
+    results = evaluation.evaluate_detections(made, [0, 1], **options)
     page = reports.write_report(made, results, tmp_path / "new" / "report", [0, 1], **options)
-    assert sorted(path.name for path in page.parent.iterdir()) == ["001.png", "002.png", "index.html"]
+    assert [path.name for path in page.parent.iterdir()] == ["index.html"]
     text = page.read_text(encoding="utf-8")
-    assert evaluation.summary(results) in text
-    assert "2 of 3 images" in text
-    assert "IoU ≥ 0.6" in text
-    assert re.findall(r"<b>(.*?)</b>: (.*?)</fig", text) == [
-        ("all", "; ".join(f"{outcomes.OUTCOME_WORDS[outcome]}: 1" for outcome in OUTCOMES)),
-        ("&lt;missed&gt;", "missed object: 1"),
+    assert "://" not in text
+    assert "3 images" in text
+    assert "8 objects: 6 of 2 known classes, 2 unknown" in text
+    assert "The 2 worst of 3, most errors first; 1 have none" in text
+    assert re.findall(r"<b>([^<]*?) · (\d) errors?</b><small>(.*?)</small>", text) == [
+        ("all", "4", "1 unknown, called known, 1 known, called unknown, 1 known, wrong class, 1 known, missed"),
+        ("&lt;missed&gt;", "1", "1 known, missed"),
     ]
-    pixels = np.asarray(Image.open(page.parent / "001.png").convert("RGB"))
-    assert pixels.shape == (200, 800, 3)
-    seen = {tuple(color) for color in np.unique(pixels.reshape(-1, 3), axis=0).tolist()}
-    assert {ImageColor.getrgb(OUTCOME_COLORS[outcome]) for outcome in OUTCOMES} <= seen
+    tiles = dict(re.findall(r'aria-label="(all|&lt;missed&gt;): .*?">(<svg.*?</svg>)', text))
+    assert Counter(re.findall(r'<rect class="(\w+)"', tiles["all"])) == dict.fromkeys(
+        ("found", "accepted", "rejected", "wrong", "missed", "nothing"), 1
+    ) | {"found": 2}
+    assert "called dog (0.40): background called known" in text.replace("called 1 ", "called dog ")
 
 
 def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> None:
@@ -91,16 +94,55 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
     read = formats.read_detections(**places, unknown_class_id=999)
     results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
     page = reports.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
-    pictures = sorted(page.parent.glob("*.png"))
-    assert [path.name for path in pictures] == ["001.png", "002.png", "003.png"]
-    background = ImageColor.getrgb("#335577")
-    for path in pictures:
-        pixels = np.asarray(Image.open(path).convert("RGB")).reshape(-1, 3)
-        assert np.mean((pixels == background).all(axis=1)) > 0.3
-    boxes = evaluation.box_outcomes(read, Rules(scenes.KNOWN, unknown_class_id=999))
-    worst = worst_images(boxes, 3)
-    errors = [sum(count_outcomes(part)[name] for name in ERRORS) for part in boxes]
-    assert sorted(errors, reverse=True)[:3] == [errors[i] for i in worst]
+    text = page.read_text().partition("One error of each kind")[0]
+    pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" width="(\d+)" height="(\d+)" alt="(\S+): ', text)
+    errors = [image.errors for image in detection_errors(read, known_classes=scenes.KNOWN, unknown_class_id=999).images]
+    worst = [read.dataset.names.index(name) for *_, name in pictures]
+    assert sorted(errors, reverse=True)[:3] == [errors[place] for place in worst]
+    for place, (content, width, height, _) in zip(worst, pictures):
+        assert (int(width), int(height)) == read.dataset.sizes[place]
+        with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
+            pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
+        assert np.abs(pixels - ImageColor.getrgb("#335577")).max() < 6
+
+
+@pytest.mark.parametrize("protocol", ["ow-dln", "owod"])
+def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path) -> None:
+    made = scenes.scene(6, 40, ignored=0.1)
+    options: dict[str, Any] = {**OPTIONS, "protocol": protocol, "recall_level": None, "errors": True}
+    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
+    openset = results["openset_metrics"]
+    errors = detection_errors(made, known_classes=scenes.KNOWN, **options)
+    fates, kinds = openset["fates"], openset["errors"]
+    assert [*errors.fates.values()] == fates["count"]
+    assert [*errors.fates] == [*zip(fates["objects"], fates["fate"])]
+    assert [*errors.kinds.items()] == [*zip(kinds["error"], kinds["count"])][:-1]
+    for fate, count in errors.fates.items():
+        assert sum(image.fates.get(fate, 0) for image in errors.images) == count
+    drawn_boxes = Counter(box.kind for image in errors.images for box in image.boxes)
+    assert {kind: drawn_boxes[kind] for kind in errors.kinds} == errors.kinds
+    assert drawn_boxes["missed"] == kinds["count"][-1]
+    assert drawn_boxes["found"] == openset["TP_known"] + openset["TP_unknown"]
+    assert sum(errors.confused.values()) == errors.fates["unknown", "called known"]
+    page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
+    for side in ("known", "unknown"):
+        said = ", ".join(f"{fate} {count}" for (of, fate), count in errors.fates.items() if of == side)
+        assert f'aria-label="detector: {said}"' in page
+    occurring = [kind for kind, count in zip(kinds["error"], kinds["count"]) if count]
+    assert [kind for kind, *_ in examples(errors)] == occurring
+    assert (
+        re.findall("<b>(.*?)</b>", page.partition("One error of each kind")[2].partition("</section>")[0]) == occurring
+    )
+
+
+def test_the_headline_has_intervals(tmp_path: Path) -> None:
+    made = scenes.scene(6, 40)
+    sure = evaluation.openset_metrics(made, known_classes=scenes.KNOWN, confidence_level=0.95, **OPTIONS)
+    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **OPTIONS)
+    page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **OPTIONS).read_text()
+    for key in ("U-Recall", "WI", "A-OSE"):
+        ends = f"[{sure[f'{key}_low']:.3f}, {sure[f'{key}_high']:.3f}]"
+        assert f'{sure[key]:.3f} <span class="ci">{ends}</span>' in page
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
@@ -109,39 +151,22 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
         Dataset(*(column[2:] if isinstance(column, list) else column for column in fine.dataset)), fine.predictions[2:]
     )
     results = evaluation.evaluate_detections(fine, [0], standard=False)
-    page = reports.write_report(fine, results, tmp_path, [0])
-    assert "No image has an error" in page.read_text(encoding="utf-8")
-    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    text = reports.write_report(fine, results, tmp_path, [0]).read_text(encoding="utf-8")
+    assert "No image has an error" in text
+    assert "One error of each kind" not in text
+    assert "There are no unknown objects" in text
 
 
-def test_a_crowd_of_boxes_that_match_nothing() -> None:
-    boxes = [BoxOutcome((0, 0, 1, 1), outcomes.NO_OBJECT, 0, 1 - k / 100, None) for k in range(90)]
-    right = BoxOutcome((0, 0, 1, 1), outcomes.RIGHT, 0, 0.01, 0)
-    assert right.words == "known, right class"
-    assert list(shown_boxes([*boxes, right])) == [*boxes[:MAX_WITHOUT_OBJECT], right]
-
-
-def test_the_report_of_errors_has_a_bar_for_each_side_and_an_example_of_each_kind(tmp_path: Path) -> None:
-    made = scenes.scene(6, 40)
-    options: dict[str, Any] = {**OPTIONS, "protocol": "owod", "recall_level": None, "errors": True}
-    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
-    page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
-    openset = results["openset_metrics"]
-    kinds = [kind for kind, count in zip(openset["errors"]["error"], openset["errors"]["count"]) if count]
-    assert len(kinds) > 5
-    examples = error_examples(made, known_classes=scenes.KNOWN, **options)
-    assert [example.error for example in examples] == kinds
-    for number, example in enumerate(examples, 1):
-        assert f'<img src="error_{number:02}.png" alt="{example.error}">' in page
-        assert (tmp_path / f"error_{number:02}.png").is_file()
-        assert example.image in range(40)
-    for side in ("known", "unknown"):
-        assert f"{openset[f'total_{side}']} {side} objects: found" in page
-    assert page.count('class="fates"') == 2
-    without = reports.write_report(
-        made, {"openset_metrics": {"U-Recall": 0.5}}, tmp_path / "b", scenes.KNOWN, **OPTIONS
-    )
-    assert "Where the errors go" not in without.read_text()
+def test_a_crowd_of_boxes(tmp_path: Path) -> None:
+    right = [ErrorBox((k, 0, k + 1, 1), "found", 0, 1 - k / 5000, 0) for k in range(2900)]
+    nothing = [ErrorBox((0, 0, 1, 1), "background called known", 0, 0.5, None) for _ in range(90)]
+    missed = [ErrorBox((0, 0, 1, 1), "missed", 0, None, None) for _ in range(10)]
+    shown = shown_boxes([*right, *nothing, *missed])
+    assert (len(shown), shown[::-1][:10]) == (MOST, missed)
+    assert shown[::-1][10:] == right[: MOST - 10]
+    html, count = image_with_boxes(None, (3000, 10), [*right, *missed], {0: "<cat>"}, "a & b", 100)
+    assert (count, html.count("<rect")) == (MOST, MOST)
+    assert "<cat>" not in html
 
 
 def test_an_example_is_the_most_confident_of_its_kind() -> None:
@@ -153,7 +178,7 @@ def test_an_example_is_the_most_confident_of_its_kind() -> None:
         "labels": np.asarray([1, 0, 999]),
     }
     made = Detections(Dataset(["a"], [true], {0: "cat", 1: "dog"}, [None], [None], [1]), [found])
-    misnamed, background, missed = error_examples(made, known_classes=[0, 1], unknown_class_id=999)
-    assert (misnamed.error, misnamed.boxes[0].score, misnamed.boxes[0].true_label) == ("unknown called known", 0.9, 7)
-    assert (background.error, len(background.boxes)) == ("background called unknown", 1)
-    assert (missed.error, missed.boxes[0].box) == ("missed", (50.0, 0.0, 60.0, 10.0))
+    misnamed, background, missed = examples(detection_errors(made, known_classes=[0, 1], unknown_class_id=999))
+    assert (misnamed[0], misnamed[2][0].score, misnamed[2][0].true_label) == ("unknown called known", 0.9, 7)
+    assert (background[0], len(background[2])) == ("background called unknown", 1)
+    assert (missed[0], missed[2][0].box) == ("missed", (50.0, 0.0, 60.0, 10.0))

@@ -13,7 +13,7 @@ from ...extras import extra
 from ..reasons import named
 from .pixels import check_size, size_text
 from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array
-from .tiff import read_tiff_mask
+from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
 _PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
@@ -62,6 +62,18 @@ def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
                 f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
     return found
+
+
+def read_invalid(path: Path) -> np.ndarray:
+    """Where a cloud on a grid has no point, (H, W) booleans: all three coordinates are 0. Reads a .tiff of (H, W, 3).
+
+    Raises ValueError with the name of the file for what is none.
+    """
+    with named(path):
+        points = read_tiff(path)
+        if points.ndim != 3 or points.shape[2] != 3 or points.dtype.kind not in "fiu":
+            raise ValueError(f"expected points (H, W, 3) of real numbers, got {points.dtype} of shape {points.shape}")
+        return np.asarray((points == 0).all(axis=2))
 
 
 def _read_png(path: Path) -> np.ndarray:

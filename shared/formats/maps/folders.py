@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..images import SUFFIXES
-from ..reasons import named
 from .files import MAP_SUFFIXES
 from .layouts import PAIR, Layout, categories_of, layout_of
+from .lists import images_of_the_test, list_of, read_list
+from .places import files_below, files_by_place
 
 _MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
 _MASK_ENDING = "_mask"  # of a mask's stem, in several layouts
@@ -27,6 +26,7 @@ class AnomalyImage(NamedTuple):
     anomalous: whether the layout says so; in a plain folder, whether it has a mask; None if the mask has to tell
     image: its file; None in a plain folder
     masks: files of masks, whose union is the mask; none for a normal image
+    cloud: file of its points on the grid of its pixels; None where the layout has none
     """
 
     category: str
@@ -36,6 +36,7 @@ class AnomalyImage(NamedTuple):
     anomalous: bool | None
     image: Path | None
     masks: tuple[Path, ...]
+    cloud: Path | None = None
 
 
 class AnomalyFolder(NamedTuple):
@@ -84,18 +85,18 @@ def list_anomaly_images(
             raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
     images, problems = [], []
     for name in sorted(set(categories)) if categories else every:
-        found, wrong = _list_category(name, every[name], described)
+        found, wrong = (_listed_category if described.lists else _list_category)(name, every[name], described)
         images += found
         problems += wrong
     return AnomalyFolder(data, described, every, images, problems)
 
 
 def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
-    images, problems = _files_by_place(folder, layout.images, SUFFIXES), []
+    images, problems = files_by_place(folder, layout.images, SUFFIXES), []
     pattern = f"{layout.masks}/*" if layout.united else layout.masks
-    masks = _files_by_place(folder, pattern, _MASK_SUFFIXES, level=1 if layout.united else 0)
+    masks = files_by_place(folder, pattern, _MASK_SUFFIXES, level=1 if layout.united else 0)
     if layout.split is not None:
-        chosen = _images_of_the_test(folder.resolve().parent / layout.split, category)
+        chosen = images_of_the_test(folder.resolve().parent / layout.split, category)
         missing = sorted(chosen - {path.relative_to(folder).as_posix() for paths in images.values() for path in paths})
         problems += [f"{folder / name}: expected the file, of which {layout.split} tells, got none" for name in missing]
         images = {
@@ -115,13 +116,35 @@ def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[An
             problems.append(f"{paths[0]}: expected {wanted}, got none")
         if not layout.united:
             problems += [f"{path}: expected one mask of that name, got {own[0].name} too" for path in own[1:]]
-        found.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own)))
+        cloud = None if layout.clouds is None else folder / layout.clouds.format(defect=defect, stem=stem)
+        found.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own), cloud))
     if not found:
         problems.append(f"{folder}: expected test images {layout.images}.png, got none")
     if layout.split is None:  # which may leave images out
         left = (paths[0] for paths in masks.values())
         problems += [f"{path}: expected the image of the mask, got none" for path in left]
     return found, problems
+
+
+def _listed_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
+    """The images of a category by its list; the folder above that of a sample says what is wrong with it."""
+    folder = folder.resolve()
+    path = list_of(folder, layout)
+    found: dict[str, AnomalyImage] = {}
+    problems = []
+    for image, mask in read_list(path, folder):
+        place = image.relative_to(folder).with_suffix("")
+        if place.as_posix() in found:
+            problems.append(f"{path}: expected {place.as_posix()} once, got it again")
+        masks = () if mask is None else (mask,)
+        problems += [
+            f"{file}: expected the file that {path} lists, got none" for file in (image, *masks) if not file.is_file()
+        ]
+        defect = place.parts[-3] if len(place.parts) > 2 else ""
+        found[place.as_posix()] = AnomalyImage(
+            category, place.as_posix(), defect, place.name, mask is not None, image, masks
+        )
+    return [found[name] for name in sorted(found)], problems
 
 
 def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
@@ -138,46 +161,3 @@ def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
     if not found:
         problems.append(f"{folder}: expected a data set or masks, got no such files")
     return list(found.values()), problems
-
-
-def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
-    """The files with one of the endings in a folder and below it, sorted, without hidden ones.
-
-    Links to folders are followed, as data sets are often linked to; each folder is looked into once.
-    """
-    found, seen, waiting = [], set(), [folder]
-    while waiting:
-        here = waiting.pop()
-        status = here.stat()
-        if (status.st_dev, status.st_ino) in seen:
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        for path in here.iterdir():
-            if path.is_dir():
-                waiting.append(path)
-            elif path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
-                found.append(path)
-    return sorted(found)
-
-
-def _files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
-    """Files by their paths in the folder without endings, or by folders `level` levels above; sorted."""
-    found: dict[str, list[Path]] = defaultdict(list)
-    glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
-    # an ending follows a name that is given, as in 000_mask.png
-    for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
-        if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
-            place = path.relative_to(folder)
-            found[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
-    return dict(found)
-
-
-def _images_of_the_test(table: Path, category: str) -> set[str]:
-    """The paths, below their category, of the images that a table assigns to the test split."""
-    with named(table), table.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        wanted = {"split", "image"} - {*(rows.fieldnames or ())}
-        if wanted:
-            raise ValueError(f"expected columns split and image, got {', '.join(rows.fieldnames or ()) or 'none'}")
-        images = [PurePosixPath(row["image"] or "") for row in rows if row["split"] == "test"]
-    return {image.relative_to(category).as_posix() for image in images if image.is_relative_to(category)}

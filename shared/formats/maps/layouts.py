@@ -21,6 +21,9 @@ class Layout:
     by_defect: whether each defect is a group of its own, with the normal images in all
     saturation: a file in the folder of a category that says how many pixels of a defect are enough, by values of masks
     split: a table beside the categories, with columns image and split, that says which images are of the test
+    lists: places of a list of a category's images (see `read_list`), beside the folder of the categories
+    samples: a regular expression, whose first group is the sample that an image shows, in the images' names
+    clouds: a path with {defect} and {stem} of an image's points on its grid, which are invalid where they are 0
     other_names: of a defect, further names of its folder among the maps
     """
 
@@ -34,6 +37,9 @@ class Layout:
     by_defect: bool = False
     saturation: str | None = None
     split: str | None = None
+    lists: tuple[str, ...] = ()
+    samples: str | None = None
+    clouds: str | None = None
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -57,6 +63,7 @@ LAYOUTS = (
         masks="test/{defect}/gt/{stem}",
         normal=("good",),
         marks=("test/*/gt", "test/*/rgb"),
+        clouds="test/{defect}/xyz/{stem}.tiff",
     ),
     Layout(
         name="mvtec-ad-2",
@@ -75,6 +82,16 @@ LAYOUTS = (
         marks=("Data/Images",),
         split="split_csv/1cls.csv",
         other_names={"Normal": ("good",), "Anomaly": ("bad",)},
+    ),
+    Layout(
+        name="real-iad",
+        title="Real-IAD",
+        images="OK/{stem}",
+        masks="NG/{defect}/{stem}",
+        normal=("OK",),
+        marks=("OK/S*", "NG/*/S*"),
+        lists=("realiad_jsons/{category}.json", "realiad_jsons/realiad_jsons/{category}.json"),
+        samples=r"([^/]+)_C[0-9]_[^/]*$",  # plug_0034_NG_BX of plug_0034_NG_BX_C1_20230923195401
     ),
     Layout(
         name="btad",
@@ -121,7 +138,7 @@ def layout_of(data: Path, name: str | None = None) -> Layout | None:
     for layout in LAYOUTS:
         if any(all(any(folder.glob(mark)) for mark in layout.marks) for folder in folders):
             return layout
-    roots = {layout.images.partition("/")[0] for layout in LAYOUTS}
+    roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
     if any((folder / root).is_dir() for folder in folders for root in roots):
         raise ValueError(f"{data}: expected one of the layouts {', '.join(NAMES)}, got another; say which with layout")
     return None

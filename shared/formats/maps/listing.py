@@ -8,8 +8,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from .files import MAP_SUFFIXES
-from .folders import AnomalyFolder, AnomalyImage, files_below, list_anomaly_images
+from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images
 from .layouts import Layout
+from .places import files_below
 
 
 class AnomalyMaps(NamedTuple):

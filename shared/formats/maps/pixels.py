@@ -18,9 +18,14 @@ def size_text(shape: Sequence[int]) -> str:
     return " × ".join(map(str, shape))
 
 
-def check_size(shape: Sequence[int]) -> None:
-    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or _MAX_SIDE."""
-    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > _MAX_SIDE:
+def check_size(shape: Sequence[int], *, is_array: bool = False) -> None:
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or _MAX_SIDE.
+
+    Of an array of NumPy, one row may be longer: a cloud of points is one.
+    """
+    pixels = math.prod(shape)
+    too_long = max(shape, default=0) > _MAX_SIDE and not (is_array and pixels == max(shape))
+    if not 0 < pixels <= MAX_PIXELS or too_long:
         raise ValueError(
             f"expected 1 to {MAX_PIXELS:,} pixels, at most {_MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
         )

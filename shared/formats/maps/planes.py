@@ -39,7 +39,7 @@ def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
         return tried(lambda: _only_array(source))
     if isinstance(source, Path):
         mapped = read_npy(source)
-        check_size(mapped.shape)
+        check_size(mapped.shape, is_array=True)
         return np.array(mapped)  # a mapped file stays open
     return tried(lambda: _in_memory(source))
 
@@ -66,7 +66,7 @@ def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
 
 def as_plane(array: np.ndarray) -> np.ndarray:
     """(H, W) of an array whose other axes are of length 1. Raises ValueError for another shape."""
-    check_size(array.shape)
+    check_size(array.shape, is_array=True)
     shape = array.shape
     while len(shape) > 2 and 1 in shape:
         at = shape.index(1)
@@ -115,5 +115,5 @@ def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
         raise ValueError(f"expected numbers as numpy.save writes them, got another header of {where}") from None
     if dtype.hasobject or not 0 < dtype.itemsize <= np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
         raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
-    check_size(shape)
+    check_size(shape, is_array=True)
     return shape

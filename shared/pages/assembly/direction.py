@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.columns import as_counts
+from ...metric.counted import COUNTS
 from ...ranking.counts import exceedance_counts
 from ...ranking.curves import auroc
 from ..columns.samples import Scores
@@ -32,7 +34,9 @@ def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float
         try:
             scores = np.asarray(arguments.columns[column.name], dtype=np.float64)
             outside = np.asarray(page.outside(arguments.columns), dtype=bool)
-            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+            counts = as_counts(arguments.columns.get(COUNTS, np.ones(len(scores), np.int64)), COUNTS)
+            out, inside = outside & (counts > 0), ~outside & (counts > 0)
+            value = auroc(exceedance_counts(scores[out], scores[inside], counts[out], counts[inside]))
         except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
             continue
         if value < 0.5:

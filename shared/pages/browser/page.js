@@ -16,20 +16,30 @@
     const [above, below] = sweep.rates[name].map((names) => sum(sweep.counts, names, i));
     return below ? above / below : 0;
   };
-  const move = (box, place) => {
-    const sweep = box.sweep ??= JSON.parse(box.dataset.sweep);
-    const slider = box.querySelector("input"), i = Math.min(place, sweep.thresholds.length - 1);
+  const sweepOf = (box) => box.sweep ??= JSON.parse(box.dataset.sweep);
+  const rangeOf = (box) => box.querySelector("input[type=range]");
+  const move = (box, place, promise = "") => {
+    const sweep = sweepOf(box), slider = rangeOf(box), i = Math.min(place, sweep.thresholds.length - 1);
     slider.max = sweep.thresholds.length - 1;
     slider.value = i;
-    const threshold = short(sweep.thresholds[i]);
-    slider.setAttribute("aria-valuetext", threshold);
-    box.querySelector("output").textContent = threshold;
+    const spoken = Object.keys(sweep.rates).map((name) => `${name} ${short(value(sweep, name, i))}`);
+    slider.setAttribute("aria-valuetext", [sweep.texts[i], ...spoken].join(", "));
+    box.querySelector("[data-typed]").value = sweep.texts[i];
     for (const cell of box.querySelectorAll("[data-count]"))
       cell.textContent = sweep.counts[cell.dataset.count][i].toLocaleString("en");
-    for (const cell of box.querySelectorAll("[data-rate]"))
-      cell.textContent = short(value(sweep, cell.dataset.rate, i));
+    for (const cell of box.querySelectorAll("[data-rate]")) {
+      const now = value(sweep, cell.dataset.rate, i);
+      cell.dataset.full = now;
+      cell.textContent = short(now);
+    }
     for (const button of box.querySelectorAll("[data-preset]"))
       button.setAttribute("aria-pressed", sweep.presets[button.dataset.preset] === i);
+    const choice = box.querySelector("[data-promise]"), said = box.querySelector(".promise");
+    if (choice) {
+      choice.value = promise;
+      said.hidden = !promise;
+      said.firstChild.textContent = (sweep.promises[promise] ?? "").replace("{threshold}", sweep.texts[i]);
+    }
     for (const plot of plotsOf(box.dataset.name))
       (plot.data ?? []).forEach((trace, k) => {
         if (!trace.meta?.x) return;
@@ -38,12 +48,28 @@
         window.Plotly.restyle(plot, moved, [k]);
       });
   };
+  // thresholds ascend: the place whose threshold is nearest to a number
+  const nearest = (box, number) => {
+    const away = sweepOf(box).thresholds.map((threshold) => Math.abs(threshold - number));
+    return away.indexOf(Math.min(...away));
+  };
   let waiting = false;
   document.addEventListener("input", (event) => {
     const box = event.target.closest?.(".threshold");
-    if (!box || waiting) return;
+    if (!box || event.target.type !== "range" || waiting) return;
     waiting = true;
     requestAnimationFrame(() => { waiting = false; move(box, +event.target.value); });
+  });
+  document.addEventListener("change", (event) => {
+    const box = event.target.closest?.(".threshold");
+    if (!box) return;
+    if ("typed" in event.target.dataset) {
+      const number = parseFloat(event.target.value.replace("−", "-").replace(",", "."));
+      move(box, isNaN(number) ? +rangeOf(box).value : nearest(box, number));
+    } else if ("promise" in event.target.dataset) {
+      const words = event.target.value;
+      move(box, words ? sweepOf(box).presets[words] : +rangeOf(box).value, words);
+    }
   });
 
   // what is taken away
@@ -82,7 +108,7 @@
       figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
-    threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());
+    threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
     const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
     save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
@@ -127,9 +153,15 @@
   };
   const preset = (button) => {
     const box = button.closest(".threshold");
-    box.sweep ??= JSON.parse(box.dataset.sweep);
-    move(box, box.sweep.presets[button.dataset.preset]);
+    move(box, sweepOf(box).presets[button.dataset.preset]);
   };
+  const copied = (button, text) => {
+    navigator.clipboard.writeText(text);
+    button.textContent = "✓";
+    setTimeout(() => { button.textContent = "⧉"; }, 1200);
+  };
+  const whole = (button) => copied(button, button.dataset.whole);
+  const sentence = (button) => copied(button, button.previousElementSibling.textContent);
   // gradio opens the list of a field that the Tab key leaves, and does not close it
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab" && event.target.matches?.("[role=combobox]")) event.stopPropagation();
@@ -153,7 +185,7 @@
     setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
 
-  const actions = {digits, image, take, preset, report, rows};
+  const actions = {digits, image, take, preset, report, rows, whole, sentence};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);

@@ -93,6 +93,21 @@ class Labels(Column):
 
 
 @dataclass(frozen=True)
+class Counts(Column):
+    """How often each row occurs; known by the whole name of its column alone, since it weighs all numbers."""
+
+    unused: ClassVar[str] = "each row once"
+
+    def guess(self, data: Data, free: Sequence[str]) -> list[str]:
+        """A column of exactly this name."""
+        return self.named([name for name in free if num_dimensions(data.arrays[name]) == 1], alike=False)
+
+    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
+        """None: integers are more likely labels."""
+        return []
+
+
+@dataclass(frozen=True)
 class Names(Column):
     """Words or numbers (N,) that name something of each row; any cell is one."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...metric.results import Summary
+
 
 class Computed(NamedTuple):
-    """A computation of a metric: its reduced state, options, results and columns, from which pictures are drawn.
+    """A computation of a metric: its reduced state, options, summary and columns, from which pictures are drawn.
 
     image, photograph: the image that is shown, from 0, and what lies behind it
     together: the same without groups, where there are some; it is drawn
@@ -17,7 +19,7 @@ class Computed(NamedTuple):
 
     state: Any
     options: Mapping[str, Any]
-    results: Mapping[str, Any]
+    summary: Summary
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
@@ -25,3 +27,13 @@ class Computed(NamedTuple):
     title: str = ""
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """The results as plain numbers and tables, as `compute` returns them."""
+        return self.summary.as_dict()
+
+    @property
+    def kinds(self) -> Mapping[str, Any]:
+        """What each key is, as the results say: see `Summary.kinds`."""
+        return self.summary.kinds()

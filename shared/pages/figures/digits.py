@@ -4,13 +4,52 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+MAX_PLACES = 17
+
 
 def short(value: float) -> str:
-    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
+    """A number with three decimals, an integer with none; more where three would read as 0 or 1, which it is not.
 
-    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
-    ('3', '0.667', '1.000', '1.00e-07', 'inf')
+    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(0.99987), short(float("inf"))
+    ('3', '0.667', '1.000', '1.00e-07', '0.9999', 'inf')
     """
     if isinstance(value, int) or not math.isfinite(value):
         return str(value)
-    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
+    if value and not 5e-4 <= abs(value) < 1e6:
+        return f"{value:.2e}"
+    texts = (f"{value:.{digits}f}" for digits in range(3, MAX_PLACES))
+    return next((text for text in texts if abs(float(text)) != 1 or abs(value) == 1), repr(value))
+
+
+def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
+    """The shortest decimal t with low ≤ t < high: every score decides as at `low`, where none lies between the two.
+
+    Parameters: low, finite or −inf, where any t below `high` will do; high, above low; single, whether scores are
+    float32, which t has to decide alike when it is rounded to one.
+
+    >>> plain_threshold(0.3912, 0.3953), plain_threshold(-1.1827, -1.18), plain_threshold(0.1, 0.1 + 1e-12)
+    ('0.392', '-1.182', '0.1')
+    """
+    if low == -math.inf:
+        low = _below(high)
+    numerator, denominator = low.as_integer_ratio()
+    for places in range(MAX_PLACES):
+        whole = -(-numerator * 10**places // denominator)  # rounded up; the one below may be read as `low` itself
+        for text in (_decimal(whole - 1, places), _decimal(whole, places)):
+            values = [float(text), *([float(np.float32(float(text)))] if single else [])]
+            if len(text) <= MAX_PLACES and all(low <= value < high for value in values):
+                return text
+    return repr(low)
+
+
+def _below(high: float) -> float:
+    """A number somewhat below another one."""
+    return -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
+
+
+def _decimal(whole: int, places: int) -> str:
+    digits = f"{abs(whole):0{places + 1}d}"
+    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    return f"{'-' if whole < 0 else ''}{text}"

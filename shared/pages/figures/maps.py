@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,13 @@ import plotly.graph_objects as go
 from ...anomaly.levels import level_sides
 from ...anomaly.pro import mean_overlap, pro_curve
 from ...arrays.options import as_fractions
-from ...ranking.counts import Counts, Side
+from ...ranking.counts import Side
 from ...ranking.vertices import thinned
 from ..serving.limits import MAX_POINTS
 from .computed import Computed
-from .digits import short
-from .roc import Curve, draw_roc_curves, found_at, overlay
+from .decisions import said_at
+from .digits import plain_threshold, short
+from .roc import Curve, draw_roc_curves, overlay
 from .style import BLUE, LINES, ORANGE, SHADE, curve, figure, photograph_behind
 from .threshold import Sweep, moving_point
 
@@ -79,9 +80,15 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score > {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
+        name = f"score > {_as_text(threshold, computed.state)} (best F1{computed.title and ' of '}{computed.title})"
         _outline(fig, score_map > threshold, name, ORANGE, "dot", **axes)
     _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
+
+
+def _as_text(threshold: float, state: Mapping[str, Any]) -> str:
+    """A threshold as the shortest decimal that decides the same of all pixels."""
+    sides = (np.asarray(state[name], np.float64) for name in ("anomalous", "normal"))
+    return plain_threshold(threshold, min(float(side.min(initial=np.inf, where=side > threshold)) for side in sides))
 
 
 def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:
@@ -107,9 +114,9 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return padded[1:] != padded[:-1], padded[:, 1:] != padded[:, :-1]
 
 
-def pro_values(state: Mapping[str, Any], counts: Counts) -> np.ndarray:
-    """The mean overlap of the regions at each threshold."""
-    return mean_overlap(state["anomalous"], state["region_sizes"])[1][counts.tp]
+def pro_values(state: Mapping[str, Any], tp: np.ndarray) -> np.ndarray:
+    """The mean overlap of the regions where that many anomalous pixels score above the threshold."""
+    return mean_overlap(state["anomalous"], state["region_sizes"])[1][tp]
 
 
 class _Points(NamedTuple):
@@ -125,11 +132,9 @@ def pro_up_to(limit: float, state: Any, normal: Side) -> Curve:
     points = _Points(fpr, pro, np.append(found["threshold"][: len(fpr) - 1], np.nan))
     if len(fpr) > MAX_POINTS:
         points = thinned(points, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), MAX_POINTS)
-    return {name: column.tolist() for name, column in points._asdict().items()}
-
-
-def _found_up_to(thresholds: Sequence[float]) -> list[str]:
-    return [*found_at(thresholds[:-1]), "at the limit"]
+    table = {name: column.tolist() for name, column in points._asdict().items()}
+    said = said_at(table["threshold"][:-1], [Side(np.sort(state["anomalous"])), normal])
+    return {**table, "said": [*said, "at the limit"]}
 
 
 def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
@@ -142,7 +147,7 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     for name, rival in computed.rivals.items():
         curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
     hover = "%{text}<br>FPR of pixels %{x:.2%}, mean overlap %{y:.2%}"
-    overlay(fig, curves, "fpr", "pro", hover, _found_up_to, first=dict(fill="tozeroy", fillcolor=SHADE))
+    overlay(fig, curves, "fpr", "pro", hover, first=dict(fill="tozeroy", fillcolor=SHADE))
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
         fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)

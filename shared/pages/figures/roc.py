@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -12,11 +11,12 @@ import plotly.graph_objects as go
 from ...ranking.counts import Side
 from ...ranking.roc import precision_recall_curve, roc_curve
 from ..serving.limits import MAX_POINTS
+from .decisions import said_at
 from .digits import short
 from .style import GREY, LINES, curve, figure
 from .threshold import Sweep, moving_point
 
-Curve = Mapping[str, Sequence[float]]  # a table of the public curve functions
+Curve = Mapping[str, Sequence[Any]]  # a table of the public curve functions, and `said`
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 
@@ -32,14 +32,9 @@ def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0,
     )
 
 
-def found_at(thresholds: Sequence[float]) -> list[str]:
-    """What the decision is at each vertex of a curve, in words.
-
-    >>> found_at([0.9, 0.4, float("-inf")])
-    ['no sample is found', 'score > 0.400', 'every sample is found']
-    """
-    rest = (f"score > {short(t)}" if t > -math.inf else "every sample is found" for t in thresholds[1:])
-    return ["no sample is found", *rest]
+def with_words(table: Mapping[str, Sequence[float]], sides: Sequence[Side]) -> Curve:
+    """A table of a curve with what is decided at each of its points, in words."""
+    return {**table, "said": said_at(table["threshold"], sides)}
 
 
 def overlay(
@@ -48,31 +43,33 @@ def overlay(
     x: str,
     y: str,
     hover: str,
-    said: Callable[[Sequence[float]], list[str]] = found_at,
     first: Mapping[str, Any] = {},
     **line: Any,
 ) -> go.Figure:
     """Lines of curves by their names, in colours and dashes of their own.
 
-    x, y: the columns of their tables; hover, said: what is said of a point; first: the style of the first one alone
+    curves: tables with a column `said`, what is decided at each point
+    x, y: the columns of their tables; hover: what is said of a point; first: the style of the first one alone
     """
     for (name, table), (color, dash) in zip(curves.items(), cycle(LINES)):
         style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
-        curve(fig, table[x], table[y], name, color, said(table["threshold"]), **style)
+        curve(fig, table[x], table[y], name, color, table["said"], **style)
         first = {}
     return fig
 
 
 def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
     """Add ROC curves by their names, and chance."""
-    curves = {name: roc_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    curves = {name: with_words(roc_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()}
     return unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER)))
 
 
 def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
     """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
     fig = unit_square(figure(f"recall ({positive})", "precision"))
-    curves = {name: precision_recall_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    curves = {
+        name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
+    }
     overlay(fig, curves, "recall", "precision", "%{text}<br>recall %{x:.2%}, precision %{y:.2%}", shape="vh")
     positives, negatives = (side.total for side in next(iter(sides.values())))
     share = positives / (positives + negatives)

@@ -33,9 +33,11 @@ def _by_iou(computed: Computed) -> bool:
 
 
 def _as_sweep(levels: Mapping[str, Any]) -> Sweep:
+    # a box of a confidence at a level is kept: the level is the highest number that keeps it
     order = np.argsort(levels["confidence"])
+    at = np.asarray(levels["confidence"], np.float64)[order]
     values = {name: np.asarray(levels[name], np.float64)[order] for name in RATE_STYLES if name in levels}
-    return Sweep(np.asarray(levels["confidence"])[order], {}, {}, values, {}, {}, "boxes of confidence ≥ threshold")
+    return Sweep(at, np.nextafter(at, np.inf), {}, {}, values, {}, {}, "boxes of confidence ≥")
 
 
 def draw_sweep(computed: Computed) -> go.Figure:

@@ -6,14 +6,15 @@ Traces with `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ...ranking.counts import Counts
 from ..serving.limits import MAX_POINTS
+from .digits import plain_threshold
 from .style import GREY
 
 THRESHOLD = "threshold"
@@ -22,36 +23,47 @@ THRESHOLD = "threshold"
 class Sweep(NamedTuple):
     """What is known at each of T thresholds, which ascend or descend.
 
-    thresholds: (T,)
+    thresholds: (T,), of which the lowest may be −inf
+    above: (T,) the lowest score above each, so that any number from one up to the other decides the same
     counts: integers (T,) by name
     rates: by name, the names of the counts that are added up above and below the line
     values: other numbers (T,) by name
     table: for each row its name and the names of its counts, by column
     presets: places of thresholds that one looks for, by what they are called; the first is shown at the start
-    rule: what the threshold decides, in words
+    rule: what is decided of a score above the threshold, in words
+    promises: what a preset promises of new data, as a sentence for a paper, with {threshold} for the number
+    single: whether scores are float32
     """
 
     thresholds: np.ndarray
+    above: np.ndarray
     counts: Mapping[str, np.ndarray]
     rates: Mapping[str, tuple[Sequence[str], Sequence[str]]]
     values: Mapping[str, np.ndarray]
     table: Mapping[str, Mapping[str, str]]
     presets: Mapping[str, int]
     rule: str
+    promises: Mapping[str, str] = {}
+    single: bool = False
 
     def at(self, name: str, place: int) -> float:
         """A rate, a value or the threshold itself at a place.
 
-        >>> sweep = Sweep(np.asarray([0.5]), {"TP": np.asarray([3]), "FN": np.asarray([1])}, RATES, {}, {}, {}, "")
+        >>> counts, rates = {"TP": np.asarray([3]), "FN": np.asarray([1])}, {"TPR": (["TP"], ["TP", "FN"])}
+        >>> sweep = Sweep(np.asarray([0.5]), np.asarray([0.6]), counts, rates, {}, {}, {}, "OOD")
         >>> sweep.at("TPR", 0), sweep.at("threshold", 0)
         (0.75, 0.5)
         """
         if name == THRESHOLD:
-            return float(self.thresholds[place])
+            return float(self.text(place))
         if name in self.values:
             return float(self.values[name][place])
         above, below = (sum(int(self.counts[part][place]) for part in parts) for parts in self.rates[name])
         return above / below if below else 0.0
+
+    def text(self, place: int) -> str:
+        """The threshold at a place as it is shown, and can be typed: the shortest decimal that decides the same."""
+        return plain_threshold(float(self.thresholds[place]), float(self.above[place]), single=self.single)
 
     @property
     def start(self) -> int:
@@ -64,6 +76,7 @@ class Sweep(NamedTuple):
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
+            above=self.above[at],
             counts={name: column[at] for name, column in self.counts.items()},
             values={name: column[at] for name, column in self.values.items()},
             presets={name: int(np.flatnonzero(at == place)[0]) for name, place in self.presets.items()},
@@ -71,14 +84,29 @@ class Sweep(NamedTuple):
 
     def sent(self) -> str:
         """What the browser needs of it, as JSON."""
+        texts = [self.text(place) for place in range(len(self.thresholds))]
         content = {
-            "thresholds": self.thresholds.tolist(),
+            "thresholds": [*map(float, texts)],
+            "texts": texts,
             "counts": {name: column.tolist() for name, column in self.counts.items()},
             "rates": self.rates,
             "values": {name: column.tolist() for name, column in self.values.items()},
             "presets": self.presets,
+            "promises": self.promises,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def texts_of(sweep: Sweep | None) -> Callable[[float], str | None]:
+    """From a threshold to how a sweep shows it; None where it is none of the sweep's."""
+
+    def text(value: float) -> str | None:
+        if sweep is None or not math.isfinite(value):
+            return None
+        places = np.flatnonzero(sweep.thresholds == value)
+        return sweep.text(int(places[0])) if len(places) else None
+
+    return text
 
 
 def spread(length: int, most: int) -> np.ndarray:
@@ -88,37 +116,6 @@ def spread(length: int, most: int) -> np.ndarray:
     ([0, 2, 4], [0, 1])
     """
     return np.linspace(0, length - 1, min(length, most)).round().astype(int)
-
-
-RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
-    "TPR": (["TP"], ["TP", "FN"]),
-    "FPR": (["FP"], ["FP", "TN"]),
-    "precision": (["TP"], ["TP", "FP"]),
-    "F1": (["TP", "TP"], ["TP", "TP", "FP", "FN"]),
-    "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
-}
-
-
-def binary_sweep(counts: Counts, positive: str, negative: str, values: Mapping[str, np.ndarray] | None = None) -> Sweep:
-    """The sweep of a detector, whose positives score at or above the threshold; words are those of both sides.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> sweep = binary_sweep(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "OOD", "known")
-    >>> sweep.presets, sweep.at("FPR", 1)
-    ({'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5)
-    """
-    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
-    total, others = counts.num_positives, counts.num_negatives
-    found = {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp}
-    presets = {"95 % TPR": int(np.argmax(100 * tp >= 95 * total))}
-    within = int(np.count_nonzero(100 * fp <= 5 * others))  # fp grows with the place
-    if within:
-        presets["5 % FPR"] = within - 1
-    presets["best F1"] = int(np.argmax(2 * tp / (total + tp + fp)))
-    called, other = f"called {positive}", f"called {negative}"
-    table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
-    thresholds = np.asarray(counts.thresholds, np.float64)
-    return Sweep(thresholds, found, RATES, values or {}, table, presets, f"{positive} at score ≥ threshold")
 
 
 def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figure:

@@ -10,15 +10,17 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...anomaly.levels import check_levels, level_sides
+from ...anomaly.words import meaning
 from ...arrays.options import as_fractions
-from ...ranking.counts import Side, exceedance_counts
+from ...ranking.counts import Side
 from ..assembly.pairing import CATEGORY, with_categories
 from ..columns.arrays import Images
 from ..columns.column import Column
 from ..figures.computed import Computed
+from ..figures.decisions import binary_sweep
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
-from ..figures.threshold import Sweep, binary_sweep
+from ..figures.threshold import Sweep
 from ..figures.thumbnails import Thumbnail, map_picture
 from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
 from ..reading.maps import read_maps, read_masks
@@ -40,10 +42,10 @@ def _sides(computed: Computed) -> dict[str, tuple[Side, Side]]:
 
 def _sweep(state: Any, sides: Mapping[str, tuple[Side, Side]]) -> Sweep:
     level, both = next(iter(sides.items()))
-    counts = exceedance_counts(*both)
     if level == "image":
-        return binary_sweep(counts, "anomalous images", "normal images")
-    sweep = binary_sweep(counts, "anomalous pixels", "normal pixels", {"PRO": pro_values(state, counts)})
+        return binary_sweep(*both, "anomalous", "normal")
+    # pixels of an image are not independent, so they promise nothing of new ones
+    sweep = binary_sweep(*both, "anomalous", "normal", lambda tp: {"PRO": pro_values(state, tp)}, promise=False)
     return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
 
 
@@ -164,7 +166,14 @@ PAGE = Page(
     thumbnails=_thumbnails,
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
-    sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
+    sections={
+        "Images": r"image_.*",
+        "Samples of several images": r"sample_.*",
+        "Pixels": r"pixel_.*",
+        "Regions": r"aupro.*|aupimo.*|auspro.*",
+        "Objects, at the pixel threshold": r"(siou|ppv|segment_f1)(_\w+)?",
+    },
+    meaning=meaning,
     sources=(
         Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
         Source("Masks", dict.fromkeys(PLANE_SUFFIXES, read_masks)),

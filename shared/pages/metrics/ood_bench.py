@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from ...ood.ood_bench import OODBench
 from ...ood.sides import check_label_values, is_ood, ood_sides
-from ...ranking.counts import Side, exceedance_counts
-from ...ranking.named_points import parse_point
-from ...ranking.operating_points import OperatingPoint, operating_point
+from ...ranking.counts import Side
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
+from ..figures.decisions import binary_sweep
 from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import draw_pr, draw_roc_curves
-from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
-from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
+from ..figures.style import BLUE, ORANGE, figure
+from ..figures.threshold import Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
+from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
-MAX_MARKED = 4  # operating points in the picture
 _SAMPLED = " (every score; the numbers are sampled)"
-_SYMBOLS = (("diamond", 17), ("square", 12), ("cross", 9), ("triangle-up", 6))  # one may lie on another
 
 
 def _sides(computed: Computed) -> tuple[Side, Side]:
@@ -47,16 +42,12 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 def sweep_ood(computed: Computed) -> Sweep:
     """What is counted at each threshold."""
-    return binary_sweep(exceedance_counts(*_sides(computed)), "OOD", "in-distribution")
+    return binary_sweep(*_sides(computed), "OOD", "in-distribution")
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
     out, inside = _sides(computed)
-    counts = exceedance_counts(out, inside)
-    sweep = binary_sweep(counts, "OOD", "in-distribution")
-    parsed = ((name, parse_point(name)) for name in computed.results)
-    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in parsed if point is not None}
-    points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
+    sweep = sweep_ood(computed)
     sides = [(computed.title, computed, (out, inside))]
     sides += [(name, rival, _sides(rival)) for name, rival in computed.rivals.items()]
     sampled = computed.options["step"] is not None
@@ -68,43 +59,13 @@ def _draw(computed: Computed) -> Sequence[Any]:
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
     fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
+    sides_drawn = ((inside.repeated(), "in-distribution", BLUE, ""), (out.repeated(), "OOD", ORANGE, "/"))
+    histogram, top = histograms("score (higher is more OOD)", sides_drawn)
     return [
-        _histograms(inside.repeated(), out.repeated(), points, computed.options["threshold"], sweep),
-        _with_points(fig, computed, points, sweep),
+        moving_line(histogram, sweep, 1.05 * top),
+        moving_point(fig, sweep, "FPR", "TPR"),
         draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD"),
     ]
-
-
-def _histograms(
-    inside: Any, out: Any, points: Mapping[str, OperatingPoint], threshold: float | None, sweep: Sweep
-) -> go.Figure:
-    sides = ((inside, "in-distribution", BLUE, ""), (out, "OOD", ORANGE, "/"))
-    fig, top = histograms("score (higher is more OOD)", sides)
-    for (name, found), (color, dash) in zip(points.items(), LINES[1:]):
-        _line(fig, found.threshold, top, f"threshold of {name}", color, dash)
-    if threshold is not None:
-        _line(fig, float(threshold), top, "threshold given", GREY, "longdash")
-    return moving_line(fig, sweep, 1.05 * top)
-
-
-def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: str) -> None:
-    if np.isfinite(at):
-        fig.add_scatter(
-            x=[at, at],
-            y=[0, 1.05 * top],
-            name=f"{name} = {short(at)}",
-            mode="lines",
-            line=dict(color=color, dash=dash),
-            hovertemplate=f"{name} = {short(at)}<extra></extra>",
-        )
-
-
-def _with_points(fig: go.Figure, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep) -> go.Figure:
-    for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
-        said = f"{key} = {short(computed.results[key])}"
-        hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
-        point(fig, found.fpr, found.tpr, said, color, symbol, hovertemplate=hover, marker_size=size)
-    return moving_point(fig, sweep, "FPR", "TPR")
 
 
 PAGE = Page(
@@ -113,6 +74,7 @@ PAGE = Page(
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
         Labels("references", ("labels", "label", "is_ood", "open_labels")),
+        COUNTS,
         DATA_SETS,
         DETECTORS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),

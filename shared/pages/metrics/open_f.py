@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 
 from ...metric.metric import Metric
+from ...open_set.open_f import macro_open_f, micro_open_f
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
+from ...ranking.counts import Side, as_side
 from ..assembly.direction import labelled_outside
 from ..columns.arrays import Classes
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
+from ..figures.decisions import cuts_at, promised_thresholds
 from ..figures.digits import short
-from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
-from ..figures.threshold import THRESHOLD, Sweep, moving_point
+from ..figures.histograms import histograms
+from ..figures.open_set_decisions import open_set_sweep
+from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, SHADE, curve, figure, point
+from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
+from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
@@ -27,6 +32,7 @@ COLUMNS = (
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
     Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
     Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
+    COUNTS,
     DATA_SETS,
     DETECTORS,
 )
@@ -49,7 +55,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         columns=COLUMNS,
         options=OPTIONS,
         examples=examples,
-        pictures=("F over the threshold",),
+        pictures=("Scores by kind", "F over the threshold"),
         draw=lambda computed: draw_f(computed, metric.name, average),
         sweep=lambda computed: sweep_f(computed, metric.name, average),
         worst=worst_open_set,
@@ -69,11 +75,24 @@ def worst_open_set(computed: Computed) -> Sequence[Worst]:
     return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
 
 
+def _rows(state: Any) -> tuple[np.ndarray, ...]:
+    """Predicted and true classes and scores of each sample."""
+    columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
+    predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
+    return predicted, classes, scores
+
+
+def _sides(state: Any) -> tuple[Side, ...]:
+    """Scores of the unknown samples, of those that are classified rightly, and of the others."""
+    predicted, classes, scores = _rows(state)
+    kinds = (classes < 0, (classes >= 0) & (predicted == classes), (classes >= 0) & (predicted != classes))
+    return tuple(as_side(scores[kind]) for kind in kinds)
+
+
 def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
     """F and what becomes of the samples at the thresholds of its curve and the best: unknown is score > threshold."""
     state = computed.state
-    columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
-    predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
+    predicted, classes, scores = _rows(state)
     num_classes = count_classes(state, computed.options["num_classes"])
     found = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
     f = {t: value for t, value in zip(found["threshold"], found["open_f"]) if np.isfinite(t)}
@@ -82,30 +101,35 @@ def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
     best = computed.results[f"{name}_threshold"]
     if np.isfinite(best):
         f[best] = computed.results[name]
-    at = np.sort([*f])
-    kinds = {
-        "unknown": classes < 0,
-        "known, right class": (classes >= 0) & (predicted == classes),
-        "known, wrong class": (classes >= 0) & (predicted != classes),
-    }
-    counts: dict[str, np.ndarray] = {}
-    for kind, is_kind in kinds.items():
-        accepted = np.searchsorted(np.sort(scores[is_kind]), at, side="right")
-        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": np.count_nonzero(is_kind) - accepted}
-    table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
-    known = [part for kind in [*kinds][1:] for part in table[kind].values()]
-    rates = {
-        "unknown rejected": (["unknown, rejected"], ["unknown, accepted", "unknown, rejected"]),
-        "known accepted": ([part for part in known if part.endswith("accepted")], known),
-        "right class": (["known, right class, accepted"], known),
-    }
-    presets = {"best F": int(np.searchsorted(at, best))} if np.isfinite(best) else {}
-    total = sum(counts[part] for part in known)
-    enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
-    if len(enough):
-        presets["95 % of known accepted"] = int(enough[0])
-    values = {"F": np.asarray([f[t] for t in at.tolist()])}
-    return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
+    sides = _sides(state)
+    promises = promised_thresholds(sides[1:]) if sides[1].total + sides[2].total else {}
+    f |= _f_at([at for at in promises.values() if at not in f], predicted, classes, scores, num_classes, average)
+    places = cuts_at(np.asarray([*f]), [np.asarray(side.scores, np.float64) for side in sides], promises)
+    sweep = open_set_sweep(sides, places, {"F": np.asarray([f[t] for t in places.thresholds.tolist()])})
+    presets = {"best F": int(np.flatnonzero(places.thresholds == best)[0])} if np.isfinite(best) else {}
+    return sweep._replace(presets={**presets, **sweep.presets})
+
+
+def _f_at(
+    thresholds: Sequence[float], predicted: Any, classes: Any, scores: Any, num_classes: int, average: str
+) -> dict[float, float]:
+    """F at thresholds."""
+    if not thresholds:
+        return {}
+    true, at = np.where(classes < 0, -1, classes), np.asarray(thresholds)
+    macro = average == "macro"
+    found = (
+        macro_open_f(predicted, true, scores, num_classes, at) if macro else micro_open_f(predicted, true, scores, at)
+    )
+    return dict(zip(thresholds, found[2] or ()))
+
+
+def histogram_by_kind(sides: Sequence[Side], sweep: Sweep | None) -> Any:
+    """The scores of unknown, rightly and wrongly classified samples, and the threshold that moves."""
+    unknown, correct, wrong = (np.asarray(side.repeated()) for side in sides)
+    known = ((correct, "known, right class", BLUE, ""), (wrong, "known, wrong class", PURPLE, "."))
+    fig, top = histograms("open-set score (higher is more unknown)", (*known, (unknown, "unknown", ORANGE, "/")))
+    return moving_line(fig, sweep, 1.05 * top)
 
 
 def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
@@ -117,7 +141,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
     fig = figure("threshold (unknown above it)", "F")
     if sweep is not None:
-        at, f = sweep.thresholds.tolist(), sweep.values["F"].tolist()
+        at, f = sweep.thresholds[::-1].tolist(), sweep.values["F"][::-1].tolist()
         margin = 0.05 * (at[-1] - at[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
         before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
@@ -138,4 +162,4 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
     moving_point(fig, sweep, THRESHOLD, "F")
-    return [fig.update_yaxes(range=[-0.02, 1.04])]
+    return [histogram_by_kind(_sides(computed.state), sweep), fig.update_yaxes(range=[-0.02, 1.04])]

@@ -8,78 +8,45 @@ from typing import Any
 import numpy as np
 
 from ...arrays.options import as_fraction
-from ...open_set.openauc import OpenAUC, open_set_sides, split_open_set
+from ...open_set.openauc import OpenAUC, open_set_sides
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
 from ..assembly.direction import labelled_outside
 from ..columns.column import Column
 from ..figures.computed import Computed
+from ..figures.decisions import cuts, said_at
 from ..figures.digits import short
-from ..figures.histograms import histograms
+from ..figures.open_set_decisions import open_set_sweep
 from ..figures.roc import Curve, overlay, unit_square
-from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, figure
-from ..figures.threshold import Sweep, moving_line, moving_point
+from ..figures.style import GREY, SHADE, figure
+from ..figures.threshold import Sweep, moving_point
 from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.limits import MAX_POINTS
-from .open_f import COLUMNS, DIGITS, worst_open_set
+from .open_f import COLUMNS, DIGITS, histogram_by_kind, worst_open_set
 
 
 def open_set_curve(state: Any) -> Curve:
     """The OSCR curve of a state, whose area is OpenAUC."""
-    unknown, correct, wrong = open_set_sides(state)
-    return oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
-
-
-def _accepted_at(thresholds: Sequence[float]) -> list[str]:
-    """What the decision is at each vertex of it, in words."""
-    return ["no sample is accepted", *(f"accepted at score ≤ {short(threshold)}" for threshold in thresholds[1:])]
+    unknown, correct, wrong = sides = open_set_sides(state)
+    table = oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
+    words = {"nothing flagged": "everything accepted", "everything flagged": "nothing accepted"}
+    said = [
+        words.get(text, text.replace("score >", "accepted if score ≤")) for text in said_at(table["threshold"], sides)
+    ]
+    return {**table, "said": said}
 
 
 def sweep_openauc(computed: Computed) -> Sweep:
-    """What becomes of the samples where the threshold is the score of an unknown one, from the highest on."""
-    unknown, correct, wrong = (np.asarray(side, np.float64) for side in split_open_set(computed.state))
-    thresholds = np.unique(unknown)[::-1]
-    below = [np.searchsorted(side, thresholds, side="left") for side in (unknown, correct, wrong)]
-    counts = {
-        "unknown rejected": len(unknown) - below[0],
-        "unknown accepted": below[0],
-        "right accepted": below[1],
-        "wrong accepted": below[2],
-        "right rejected": len(correct) - below[1],
-        "wrong rejected": len(wrong) - below[2],
-    }
-    known = ["right accepted", "wrong accepted", "right rejected", "wrong rejected"]
-    every = ["unknown rejected", "unknown accepted", *known]
-    rates = {
-        "unknown rejected": (["unknown rejected"], ["unknown rejected", "unknown accepted"]),
-        "unknown accepted": (["unknown accepted"], ["unknown rejected", "unknown accepted"]),
-        "known accepted": (["right accepted", "wrong accepted"], known),
-        "right class": (["right accepted"], known),
-        "accuracy": (["unknown rejected", "right accepted"], every),
-    }
-    table = {
-        "unknown": {"accepted": "unknown accepted", "rejected": "unknown rejected"},
-        "known, right class": {"accepted": "right accepted", "rejected": "right rejected"},
-        "known, wrong class": {"accepted": "wrong accepted", "rejected": "wrong rejected"},
-    }
+    """What becomes of the samples at each threshold that another unknown sample exceeds."""
+    sides = unknown, *known = open_set_sides(computed.state)
+    sweep = open_set_sweep(sides, cuts(unknown, known, promise=True), {})
     needed = as_fraction(computed.options["tpr"], "tpr")
-    first = int(np.argmax(counts["unknown rejected"] >= least_reaching(needed, len(unknown))))
-    best = counts["unknown rejected"] + counts["right accepted"]
-    presets = {
-        f"{100 * needed:g} % of unknown rejected": first,
-        "best accuracy": int(np.argmax(best)),
-    }
-    kept = np.flatnonzero(20 * (below[1] + below[2]) >= 19 * (len(correct) + len(wrong)))
-    if len(kept):
-        presets["95 % of known accepted"] = int(kept[-1])
-    return Sweep(thresholds, counts, rates, {}, table, presets, "rejected as unknown at score ≥ threshold")
-
-
-def _histogram(computed: Computed, sweep: Sweep) -> Any:
-    unknown, correct, wrong = split_open_set(computed.state)
-    sides = ((correct, "known, right class", BLUE, ""), (wrong, "known, wrong class", PURPLE, "."))
-    fig, top = histograms("open-set score (higher is more unknown)", (*sides, (unknown, "unknown", ORANGE, "/")))
-    return moving_line(fig, sweep, 1.05 * top)
+    rejected = sweep.counts["unknown, rejected"]
+    reached = np.flatnonzero(rejected >= least_reaching(needed, unknown.total))
+    presets = {f"{100 * needed:g} % of unknown rejected": int(reached[0])} if len(reached) else {}
+    right = rejected + sweep.counts["known, right class, accepted"]
+    presets |= {"best accuracy": int(np.argmax(right))} if len(right) else {}
+    return sweep._replace(presets={**presets, **sweep.presets})
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
@@ -89,7 +56,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     curves = {
         f"{name}, OpenAUC {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
-    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, _accepted_at, first=dict(fill="tozeroy", fillcolor=SHADE))
+    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -100,7 +67,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
         hoverinfo="skip",
     )
     moving_point(fig, sweep, "unknown accepted", "right class")
-    return [_histogram(computed, sweep), fig]
+    return [histogram_by_kind(open_set_sides(computed.state), sweep), fig]
 
 
 _OSCR_HOVER = "%{text}<br>unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}"

@@ -145,7 +145,7 @@ PAGE = Page(
         Option("per_image", "flag"),
         Option("errors", "flag"),
         Option("recall_budgets", "numbers"),
-        Option("budget", "choice", ("unknown", "all")),
+        Option("budget", "choice", ("unknown", "all", "called unknown")),
         Option("conf_list", "numbers"),
         CONFIDENCE,
     ),

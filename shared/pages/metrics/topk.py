@@ -16,13 +16,14 @@ from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Option, Sample, rows
+from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
 COLUMNS = (
     Matrix("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p")),
     Column("references", ("y_true", "labels", "label", "target", "true")),
+    COUNTS,
     DATA_SETS,
     DETECTORS,
 )

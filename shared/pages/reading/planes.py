@@ -97,7 +97,7 @@ def split_planes(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 def _is_plane(path: Path) -> bool:
     try:
         shape: Any = stated_shape(ending(path.name), path)
-        check_size(shape)
+        check_size(shape, is_array=True)
     except Exception:  # its reader says what is wrong with it
         return False
     return len(shape) > 1 and sum(side > 1 for side in shape) < 3

@@ -6,11 +6,13 @@ import html
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...formats.written.flat import KINDS
 from ...metric.groups import prefixes
-from ...reports.directions import direction
+from ...metric.results import Summary
 from ...reports.rendering import render
 from ...reports.tables import OVERALL, Cell, ResultTable, make_table
 from ..figures.digits import short
+from .kinds import Kinds, direction
 from .numbers import way
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
@@ -23,19 +25,21 @@ class Compared(NamedTuple):
     texts: dict[str, str]
 
 
-def compared(results: Mapping[str, Mapping[str, Any]]) -> Compared | None:
+def compared(summaries: Mapping[str, Summary]) -> Compared | None:
     """The results of detectors by name, a row each; of a single one its groups. None where there is one of neither.
 
     The means over all groups, and over those of a common beginning (near, far), come first. Rates are percent where
     all of them can be.
     """
+    results = {name: summary.as_dict() for name, summary in summaries.items()}
+    kinds = {key: kind for summary in summaries.values() for key, kind in summary.kinds().items()}
     if len(results) == 1 and not _groups(results):
         return None
-    scalars = {name: _with_direction(found) for name, found in results.items()}
+    scalars = {name: _with_direction(found, kinds) for name, found in results.items()}
     groups = _groups(results)
     wanted = [*sorted(prefixes(groups)), OVERALL] if groups and len(results) > 1 else None
     table = make_table(scalars, groups=wanted)
-    percent = all(cell is None or not _is_share(cell) or cell.value <= 1 for _, cells in table.rows for cell in cells)
+    percent = all(cell is None or not _is_rate(cell) or cell.value <= 1 for _, cells in table.rows for cell in cells)
     texts = {form: render(table, form, percent=percent) for form in TEXT_FORMS}
     return Compared(_html(table, percent), texts)
 
@@ -45,27 +49,28 @@ def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(table["group"]) if isinstance(table, Mapping) and "group" in table else []
 
 
-def _with_direction(found: Mapping[str, Any]) -> dict[str, Any]:
+def _with_direction(found: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
     """The numbers that can be better or worse, with their intervals; all where none can."""
     numbers = {key: value for key, value in found.items() if isinstance(value, (int, float))}
-    kept = {key for key in numbers if direction(key) is not None} or {*numbers}
+    kept = {key for key in numbers if direction(key, kinds) is not None} or {*numbers}
     ends = {f"{key}_{end}" for key in kept for end in ("low", "high")}
     chosen: dict[str, Any] = {key: value for key, value in numbers.items() if key in kept | ends}
+    chosen[KINDS] = kinds
     groups = found.get("groups")
     if isinstance(groups, Mapping):
         chosen["groups"] = {key: value for key, value in groups.items() if key in {"group", *kept, *ends}}
     return chosen
 
 
-def _is_share(cell: Cell) -> bool:
-    known = direction(cell.key)
-    return known is not None and known.rate
+def _is_rate(cell: Cell) -> bool:
+    return cell.direction is not None and cell.direction.rate
 
 
 def _html(table: ResultTable, percent: bool) -> str:
     columns = zip(*(cells for _, cells in table.rows))
-    keys = [next((cell.key for cell in column if cell is not None), "") for column in columns]
-    head = "".join(f'<th scope="col">{html.escape(column)}{way(key)}</th>' for column, key in zip(table.columns, keys))
+    known = [next((cell.direction for cell in column if cell is not None), None) for column in columns]
+    heads = zip(table.columns, (None if each is None else each.higher for each in known))
+    head = "".join(f'<th scope="col">{html.escape(column)}{way(higher)}</th>' for column, higher in heads)
     body = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
         for name, cells in table.rows
@@ -81,7 +86,7 @@ def _html(table: ResultTable, percent: bool) -> str:
 def _cell_html(cell: Cell | None, percent: bool) -> str:
     if cell is None:
         return "<td>–</td>"
-    scale = 100 if percent and _is_share(cell) else 1
+    scale = 100 if percent and _is_rate(cell) else 1
 
     def number(value: float) -> str:
         return f"{scale * value:.2f}" if scale == 100 else short(value)

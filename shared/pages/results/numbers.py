@@ -4,30 +4,59 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...reports.directions import direction
+from ...metric.results import Count, Rate, Summary, kind_of
 from ..figures.digits import short
 from ..page import Page
+from .kinds import Kinds, direction, is_share
 
 MAX_CURVE = 5  # values of a list that the table shows
 MAX_ROWS = 30  # of a table among the results
 _DIGITS = {"short": "3 decimals", "percent": "percent", "full": "all digits"}
 
 
-def numbers_html(page: Page, results: Mapping[str, Any], said: Mapping[str, str], images: Sequence[str] = ()) -> str:
+def numbers_html(
+    page: Page,
+    summary: Summary,
+    said: Mapping[str, str],
+    images: Sequence[str] = (),
+    thresholds: Callable[[float], str | None] = lambda value: None,
+) -> str:
     """The results of a page as tables.
 
-    Parameters: results by key; said, what is said of each key below it; images, the names of the images that a table
-    with a column of them goes over.
+    Parameters: summary; said, what is said of each key below it; images, the names of the images that a table with a
+    column of them goes over; thresholds, from a threshold to how the slider shows it, if it does.
     """
-    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
-    keys = [name for name in results if name not in tables]
-    large = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
-    parts = [_section("", large, results, said, "results large"), *_others(page, keys, large, results, said)]
-    parts += [_table_html(name, columns, images) for name, columns in tables.items()]
+    results, kinds = summary.results, summary.kinds()
+    tables = {name: value for name, value in summary.as_dict().items() if isinstance(value, Mapping)}
+    lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
+    large = [key for key in lines if re.fullmatch(page.headline, key)] or [*lines][:1]
+    parts = [_section(page, "", large, lines, said), *_others(page, large, lines)]
+    parts += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
     return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
+
+
+def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:
+    """The rows of a result by their keys: its own, and that of its threshold."""
+    own = kind_of(result)
+    if not isinstance(result, Rate):
+        value = result.value if isinstance(result, Count) else result
+        shown = thresholds(value) if own["kind"] == "threshold" else None
+        return {key: number_html(value, shown=shown) + copy_html(value) + way(own.get("higher"))}
+    text = number_html(result.value, share=result.share) + copy_html(result.value)
+    if result.interval is not None:
+        low, high = (number_html(end, share=result.share) for end in result.interval)
+        text += f' <small class="interval">[{low}, {high}]</small>'
+    if result.error is not None:
+        text += f" <small>± {number_html(result.error, share=result.share)}</small>"
+    lines = {key: text + way(result.higher)}
+    if result.threshold is not None:
+        lines[f"{key}_threshold"] = number_html(result.threshold, shown=thresholds(result.threshold)) + copy_html(
+            result.threshold
+        )
+    return lines
 
 
 def _switch() -> str:
@@ -40,64 +69,82 @@ def _switch() -> str:
     return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
 
 
-def _others(
-    page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str]
-) -> list[str]:
+def _others(page: Page, large: Sequence[str], lines: Mapping[str, Mapping[str, str]]) -> list[str]:
     """The sections of results that are not large; a result that no pattern fits comes last."""
-    rest = [key for key in keys if key not in large]
+    rest = [key for key in lines if key not in large]
     parts = []
     for title, pattern in {**page.sections, "Others" if page.sections else "": ".*"}.items():
         own = [key for key in rest if re.fullmatch(pattern, key)]
         rest = [key for key in rest if key not in own]
         if own:
-            parts.append(_section(title, own, results, said, "results"))
+            parts.append(_section(page, title, own, lines))
     return parts
 
 
-def _section(title: str, keys: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str], kind: str) -> str:
+def _section(
+    page: Page,
+    title: str,
+    keys: Sequence[str],
+    lines: Mapping[str, Mapping[str, str]],
+    said: Mapping[str, str] | None = None,
+) -> str:
+    """A table of results; a large one, with what is said of each, where that is given."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
-    rows = "".join(_result_row(key, results[key], said.get(key, "") if "large" in kind else "") for key in keys)
+    rows = "".join(
+        _result_row(name, text, (said or {}).get(name, ""), page.meaning(name))
+        for key in keys
+        for name, text in lines[key].items()
+    )
+    kind = "results" if said is None else "results large"
     return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
 
 
-def _result_row(key: str, value: Any, said: str) -> str:
+def _result_row(key: str, text: str, said: str, meaning: str) -> str:
     name = html.escape(key)
     below = f"<small>{html.escape(said)}</small>" if said else ""
-    head = f'<th scope="row" data-key="{name}">{name.replace("_", "_<wbr>")}{below}</th>'
-    return f"<tr>{head}<td>{cell(key, value)}{way(key)}</td></tr>"
+    title = f' title="{html.escape(meaning)}"' if meaning else ""
+    head = f'<th scope="row" data-key="{name}"{title}>{name.replace("_", "_<wbr>")}{below}</th>'
+    return f"<tr>{head}<td>{text}</td></tr>"
 
 
-def way(key: str) -> str:
+def way(higher: bool | None) -> str:
     """An arrow in the direction that is better, if there is one."""
-    known = direction(key)
-    if known is None:
+    if higher is None:
         return ""
-    words = "higher is better" if known.higher else "lower is better"
-    return f' <i class="way" role="img" aria-label="{words}" title="{words}">{"↑" if known.higher else "↓"}</i>'
+    words = "higher is better" if higher else "lower is better"
+    return f' <i class="way" role="img" aria-label="{words}" title="{words}">{"↑" if higher else "↓"}</i>'
 
 
-def cell(key: str, value: Any) -> str:
-    """A number with three decimals; in full it is its title."""
+def number_html(value: Any, *, share: bool = False, shown: str | None = None) -> str:
+    """A number with three decimals, or as it is `shown`; in full it is its title. Of a list, the first ones."""
     if isinstance(value, list):
         more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(cell(key, item) for item in value[:MAX_CURVE]) + more
+        return ", ".join(number_html(item, share=share) for item in value[:MAX_CURVE]) + more
     if isinstance(value, str):
         return html.escape(value)
     if value is None:
         return "–"
-    known = direction(key)
-    kind = ' class="rate"' if known is not None and known.rate and 0 <= value <= 1 else ""
-    return f'<span{kind} title="{value!r}" data-full="{value!r}">{short(value)}</span>'
+    kind = ' class="rate"' if share and 0 <= value <= 1 else ""
+    return f'<span{kind} title="{value!r}" data-full="{value!r}">{shown or short(value)}</span>'
 
 
-def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str]) -> str:
+def copy_html(value: Any) -> str:
+    """A button that copies a number with all its digits, where it is shown with fewer."""
+    if not isinstance(value, float) or short(value) == repr(value):
+        return ""
+    words = f"Copy {value!r}"
+    data = f'data-do="whole" data-whole="{value!r}" title="{words}" aria-label="{words}"'
+    return f'<button type="button" class="copy" {data}>⧉</button>'
+
+
+def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str], kinds: Kinds) -> str:
     """A table among the results, folded, with its first rows; where they are of images, they show these."""
-    head = "".join(f'<th scope="col">{html.escape(column)}{way(column)}</th>' for column in columns)
+    head = "".join(f'<th scope="col">{html.escape(column)}{_way_of(column, kinds)}</th>' for column in columns)
     lines = [*zip(*columns.values())]
     shown = max(MAX_ROWS, len(images))
     rows = []
     for line in lines[:shown]:
-        cells = [f"<td>{cell(key, value)}</td>" for key, value in zip(columns, line)]
+        cells = [f"<td>{number_html(value, share=is_share(key, kinds))}</td>" for key, value in zip(columns, line)]
         if images and next(iter(columns)) == "image" and line[0] < len(images):
             cells[0] = f"<td>{image_button(line[0], images[line[0]])}</td>"
         rows.append(f"<tr>{''.join(cells)}</tr>")
@@ -107,6 +154,11 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     label = html.escape(f"{name}, a table")
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
     return f"<details>{title}{wide}{more}</details>"
+
+
+def _way_of(key: str, kinds: Kinds) -> str:
+    known = direction(key, kinds)
+    return way(None if known is None else known.higher)
 
 
 def image_button(image: int, name: str) -> str:

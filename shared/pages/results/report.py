@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reports.directions import direction
+from ...metric.results import Count, Rate, Summary
 from ...reports.frame import FRAME
 from ...texts import Texts
 from ..figures.computed import Computed
@@ -37,7 +37,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
         f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
         f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
-        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.results))}</p>",
+        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.summary))}</p>",
         f"<pre>{html.escape(texts.citation)}</pre>",
     ]
     whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
@@ -45,19 +45,19 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
     return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
 
 
-def sentence(page: Page, texts: Texts, results: Mapping[str, Any]) -> str:
+def sentence(page: Page, texts: Texts, summary: Summary) -> str:
     """The important numbers as a sentence, and whom to cite."""
-    keys = [key for key, value in results.items() if isinstance(value, (int, float))]
-    important = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
-    numbers = [f"{key} = {_in_words(key, results[key])}" for key in important]
+    results = {key: result for key, result in summary.results.items() if isinstance(result, (int, float, Rate, Count))}
+    important = [key for key in results if re.fullmatch(page.headline, key)] or [*results][:1]
+    numbers = [f"{key} = {_in_words(results[key])}" for key in important]
     listed = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
     cited = ",".join(re.findall(r"@\w+\{([^,]+),", texts.citation))
     return f"We report {listed}, computed with {page.name} of openworld-metrics{page.method} \\cite{{{cited}}}."
 
 
-def _in_words(key: str, value: float) -> str:
-    known = direction(key)
-    share = known is not None and known.rate and math.isfinite(value) and 0 <= value <= 1
+def _in_words(result: Any) -> str:
+    value = result.value if isinstance(result, (Rate, Count)) else result
+    share = isinstance(result, Rate) and result.share and math.isfinite(value) and 0 <= value <= 1
     return f"{100 * value:.2f} %" if share else short(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 
+from ..figures.decisions import CONFIDENCE
 from ..figures.digits import short
 from ..figures.threshold import Sweep
 
@@ -13,23 +14,51 @@ def threshold_html(name: str, sweep: Sweep | None) -> str:
     if sweep is None or not len(sweep.thresholds):
         return ""
     sweep = sweep.thinned()
-    label = f"{name}-threshold-at"
-    buttons = "".join(
-        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
-        for words in sweep.presets
-    )
+    text, last = sweep.text(sweep.start), len(sweep.thresholds) - 1
+    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in sweep.rates)]))
     slider = (
-        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
-        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
+        f'<input type="range" aria-label="Threshold" aria-valuetext="{spoken}" min="0" max="{last}" step="1" '
+        f'value="{sweep.start}">'
     )
-    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
-    presets = f"{group}{buttons}</div>" if buttons else ""
-    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
+    rule = html.escape(sweep.rule + (" if score >" if sweep.counts else ""))
+    typed = (
+        f'<label>{rule} <input type="text" inputmode="decimal" data-typed value="{text}" autocomplete="off" '
+        f'size="9"></label>'
+    )
     sent = html.escape(sweep.sent())
     return (
-        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
-        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
-        f"{_rates(sweep)}</div>"
+        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}'
+        f'<div class="decide">{typed}{_presets(sweep)}{_promises(sweep)}</div>{_SENTENCE if sweep.promises else ""}'
+        f'<div class="decided"><div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">'
+        f"{_counts(sweep)}</div>{_rates(sweep)}</div></div>"
+    )
+
+
+_SENTENCE = (
+    '<p class="promise" role="status" hidden><span></span> '
+    '<button type="button" class="copy" data-do="sentence" aria-label="Copy the sentence">⧉</button></p>'
+)
+
+
+def _presets(sweep: Sweep) -> str:
+    """Buttons for thresholds that one looks for."""
+    buttons = "".join(
+        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}" '
+        f'aria-pressed="{str(place == sweep.start).lower()}">{html.escape(words)}</button>'
+        for words, place in sweep.presets.items()
+        if words not in sweep.promises
+    )
+    return f'<div class="switch" role="group" aria-label="Common thresholds">{buttons}</div>' if buttons else ""
+
+
+def _promises(sweep: Sweep) -> str:
+    """A choice among promises of new data."""
+    if not sweep.promises:
+        return ""
+    options = "".join(f"<option>{html.escape(words)}</option>" for words in sweep.promises)
+    label = f"A threshold that holds on new data, with {CONFIDENCE} % confidence"
+    return (
+        f'<select data-promise aria-label="{label}"><option value="">A promise on new data…</option>{options}</select>'
     )
 
 
@@ -41,11 +70,11 @@ def _counts(sweep: Sweep) -> str:
     head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
     body = ""
     for row, cells in sweep.table.items():
-        found = "".join(
+        numbers = "".join(
             f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
             for name in cells.values()
         )
-        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
+        body += f'<tr><th scope="row">{html.escape(row)}</th>{numbers}</tr>'
     return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 

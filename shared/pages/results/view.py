@@ -12,6 +12,7 @@ import numpy as np
 from ...texts import Texts
 from ..assembly.gather import Arguments
 from ..figures.computed import Computed
+from ..figures.threshold import texts_of
 from ..page import Page
 from ..reading.photographs import photograph_of
 from ..serving.limits import MAX_IMAGES
@@ -70,12 +71,12 @@ class Viewer:
         results = {name: one.results for name, one in done.detectors.items()}
         call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
-        side_by_side = compared(results)
+        side_by_side = compared({name: one.summary for name, one in done.detectors.items()})
         whole = as_drawn(computed)
         with np.errstate(all="ignore"):
             figures, sweep = page.draw(whole), page.sweep(whole)
             strip = strip_html(page, whole, names)
-            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
+            numbers = numbers_html(page, computed.summary, result_help(self.texts.inputs), names, texts_of(sweep))
             worst = worst_html(page.name, page.worst(whole))
         numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
         return View(
@@ -84,7 +85,7 @@ class Viewer:
             strip=strip,
             worst=worst,
             report=report_html(page, self.texts, computed, numbers, call, sweep is not None),
-            cite=f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
             tables=[*side_by_side.texts.values()] if side_by_side else [],
             json=_as_json(results if computed.rivals else computed.results),
             call=call,
@@ -114,7 +115,7 @@ def as_drawn(computed: Computed) -> Computed:
     whole = computed.together
     if whole is None:
         return computed._replace(rivals=rivals)
-    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
+    return computed._replace(state=whole.state, summary=whole.summary, columns=whole.columns, rivals=rivals)
 
 
 def _as_json(results: Mapping[str, Any]) -> str:

@@ -13,6 +13,8 @@ MAX_ITEMS = 5_000  # of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
 MAX_SAMPLES = 20_000  # images
 MAX_GROUPS = 2_000
+MAX_NUMBERS = 50_000  # items of such a list, times the groups, each of which has a number for each: 3 s
+MAX_COUNTED = 20_000_000  # samples that rows with counts stand for, of which pictures draw each
 MAX_RESAMPLED = 200_000  # rows
 MAX_DRAWN = 650_000  # numbers times rows, in each of a thousand resamples: some 0.1 ms for a thousand of them
 _PER_NUMBER = 400  # as many rows as a number that a resample gives takes, whatever it is of
@@ -48,6 +50,13 @@ def items(value: Any) -> int:
 def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
     """The length of each option."""
     return (Cost(f"values of {name}", items(value), MAX_ITEMS) for name, value in options.items())
+
+
+def group_costs(options: Mapping[str, Any], groups: int) -> Iterator[Cost]:
+    """The items of each option that is a list, each of which may give a number for each group."""
+    for name, value in options.items():
+        if items(value) > 1:
+            yield Cost(f"values of {name} times groups", items(value) * groups, MAX_NUMBERS)
 
 
 def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:

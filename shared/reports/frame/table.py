@@ -12,30 +12,33 @@ from .values import DIGITS, number, percent
 
 def data_table(
     columns: Mapping[str, Sequence[Any]],
-    name: str,
+    title: str,
     *,
     meters: Collection[str] = (),
+    minor: Collection[str] = (),
     last: int = 0,
     digits: int = DIGITS,
 ) -> str:
     """A table that scrolls within itself, whose head and first column stay.
 
     Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
-    counts, None a dash, tuples (value, low, high) with an interval, or a text; name, what the table is, for readers of
-    screens; meters, columns of rates in [0, 1] that have a bar; last, how many rows at its end are a sum or a mean;
-    digits of floats.
+    counts, None a dash, tuples (value, low, high) with an interval, or a text; title, what the table is, for readers of
+    screens; meters, columns of rates in [0, 1] that have a bar; minor, columns that a narrow screen leaves
+    out; last, how many rows at its end are a sum or a mean; digits of floats.
     """
-    head = "".join(f'<th scope="col">{escape(column).replace("_", "_<wbr>")}</th>' for column in columns)
+    of = {column: ' class="minor"' if column in minor else "" for column in columns}
+    head = "".join(f'<th scope="col"{of[name]}>{escape(name).replace("_", "_<wbr>")}</th>' for name in columns)
     count = len(next(iter(columns.values()), ()))
     rows = []
     for place, (first, *rest) in enumerate(zip(*columns.values())):
         cells = "".join(
-            f"<td>{_cell(value, column in meters, digits)}</td>" for value, column in zip(rest, [*columns][1:])
+            f"<td{of[column]}>{_cell(value, column in meters, digits)}</td>"
+            for value, column in zip(rest, [*columns][1:])
         )
         summed = ' class="sum"' if last and place == count - last else ""
         rows.append(f'<tr{summed}><th scope="row">{escape(str(first))}</th>{cells}</tr>')
     table = f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return region(table, name, "scroll tall")
+    return region(table, title, "scroll tall")
 
 
 def _cell(value: Any, meter: bool, digits: int) -> str:

@@ -37,18 +37,20 @@ def tiles_html(
     return f'{group}<div class="tiles{" wide" if wide else ""}">{"".join(map(_tile, tiles))}</div>'
 
 
-def picture_html(source: str, alt: str, size: tuple[int, int], over: str = "") -> str:
+def picture_html(source: str | None, alt: str, size: tuple[int, int], over: str = "") -> str:
     """A picture, and an SVG of its size over it.
 
-    Parameters: source, a data: URI of `thumbnails`, or the name of a file beside the report; alt, a sentence; size,
-    width and height in pixels; over, the contents of the SVG, in pixels of `size`.
+    Parameters: source, a data: URI of `photograph`, or the name of a file beside the report; None for a plain ground;
+    alt, a sentence; size, width and height in pixels; over, the contents of the SVG, in pixels of `size`.
     """
     width, height = size
+    drawn = f'<svg viewBox="0 0 {width} {height}" aria-hidden="true">{over}</svg>' if over or source is None else ""
+    if source is None:
+        return f'<span class="pic plain" role="img" aria-label="{escape(alt)}">{drawn}</span>'
     image = (
         f'<img loading="lazy" decoding="async" src="{escape(source)}" width="{width}" height="{height}"'
         f' alt="{escape(alt)}">'
     )
-    drawn = f'<svg viewBox="0 0 {width} {height}" aria-hidden="true">{over}</svg>' if over else ""
     return f'<span class="pic">{image}{drawn}</span>'
 
 

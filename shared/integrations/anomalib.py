@@ -1,0 +1,113 @@
+"""Results of anomaly_suite as metrics of anomalib's Evaluator, exact and from one store of pixels.
+
+    from anomalib.metrics import Evaluator
+    from openworld_metrics.integrations.anomalib import anomaly_metrics
+    metrics = anomaly_metrics("image_auroc", "pixel_fpr95tpr", "aupro@0.3", points="fpr95tpr")
+    Patchcore(evaluator=Evaluator(test_metrics=metrics))
+
+Needs anomalib ≥ 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..anomaly.anomaly_suite import AnomalySuite
+from ..extras import extra
+from .torchmetrics import TorchMetric, as_torchmetrics
+
+with extra():
+    import torchmetrics
+    from anomalib.metrics import AnomalibMetric
+
+FIELDS = (
+    "anomaly_map",
+    "gt_mask",
+    "pred_score",
+    "gt_label",
+)  # of a batch: the columns of anomaly_suite, in their order
+
+
+class AnomalyResult(AnomalibMetric, torchmetrics.Metric):
+    """One result of anomaly_suite, as anomalib's Evaluator takes and logs it: see `anomaly_metrics`.
+
+    Its name, by which it is logged, is the prefix and the key of the result.
+    """
+
+    default_fields: Sequence[str] = FIELDS
+    full_state_update = False
+
+    def __init__(
+        self,
+        result: str,
+        store: TorchMetric | None = None,
+        *,
+        fields: Sequence[str] | None = None,
+        prefix: str = "",
+        strict: bool = True,
+        **options: Any,
+    ) -> None:
+        """Take the key of the result, and options of the metric; or the store of another one, which then fills it.
+
+        Parameters: result, such as "aupro@0.3"; store; fields of a batch, the columns of the metric in their order;
+        prefix of the name; strict, whether a batch without one of the fields is an error, or is left out;
+        options of `AnomalySuite`.
+        """
+        super().__init__(fields=fields, prefix=prefix, strict=strict)
+        self.name = prefix + result
+        self.result = result
+        self.fills = store is None
+        self.store = as_torchmetrics(AnomalySuite(**options)) if store is None else store
+
+    def update(self, batch: Any) -> None:
+        """Add a batch of anomalib, to the store that it fills. Raises ValueError where a field is missing."""
+        missing = [name for name in self.fields if getattr(batch, name, None) is None]
+        if missing and self.strict:
+            raise ValueError(f"{missing[0]}: expected a batch with {', '.join(self.fields)}, got none of that name")
+        if self.fills and not missing:
+            values = [_without_channel(getattr(batch, name)) for name in self.fields]
+            self.store.update(*(value.cpu() for value in values) if self.compute_on_cpu else values)
+
+    def compute(self) -> Any:
+        """The result of all batches, a float64 tensor, or None where nothing was added and strict is False.
+
+        Raises what the metric raises, KeyError for a result that there is not.
+        """
+        if not self.strict and not len(self.store.metric):
+            return None
+        results = self.store.compute()
+        if self.result not in results:
+            raise KeyError(f"result: expected one of {', '.join(results)}, got {self.result!r}")
+        return results[self.result]
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        super().reset()
+        if self.fills:
+            self.store.reset()
+
+
+def _without_channel(value: Any) -> Any:
+    """(N, H, W) of (N, 1, H, W), and (N,) of (N, 1), as some models give them."""
+    return value.squeeze(1) if value.ndim in (2, 4) and value.shape[1] == 1 else value
+
+
+def anomaly_metrics(
+    *results: str, prefix: str = "", fields: Sequence[str] | None = None, strict: bool = True, **options: Any
+) -> list[AnomalyResult]:
+    """A metric for each of some results of anomaly_suite, which share their pixels: give all of them to one Evaluator.
+
+    Parameters: results, keys such as "image_auroc" and "aupro@0.3"; prefix of the names that are logged; fields of a
+    batch (predictions, references, image_scores, image_labels), by default anomaly_map, gt_mask, pred_score, gt_label;
+    strict, whether a batch that lacks one is an error; options of `AnomalySuite`, such as points="fpr95tpr".
+    Returns a list of `AnomalyResult`. Raises ValueError without a result.
+
+    Anomalib's post-processor first rescales scores, and cuts them off at 0 and 1, where they tie then: give the model
+    PostProcessor(enable_normalization=False) for the numbers of the scores as they are.
+    """
+    if not results:
+        raise ValueError("results: expected the keys of results, such as 'image_auroc', got none")
+    given: dict[str, Any] = {"prefix": prefix, "fields": fields, "strict": strict}
+    first = AnomalyResult(results[0], **given, **options)
+    return [first, *(AnomalyResult(result, first.store, **given) for result in results[1:])]

@@ -1,0 +1,33 @@
+"""Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+
+The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..arrays.arrays import Array, State, on_device
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}

@@ -1,0 +1,168 @@
+"""Decisions at thresholds: which thresholds there are, what is counted at each, and what one promises of new data.
+
+One convention: a sample is unknown (OOD, anomalous) iff its score > threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...ranking.counts import Side
+from ...ranking.guarantees import threshold_at_fpr
+from .digits import plain_threshold
+from .threshold import Sweep
+
+RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "TPR": (["TP"], ["TP", "FN"]),
+    "FPR": (["FP"], ["FP", "TN"]),
+    "precision": (["TP"], ["TP", "FP"]),
+    "F1": (["TP", "TP"], ["TP", "TP", "FP", "FN"]),
+    "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
+}
+PROMISED = (1, 5, 10)  # percent of new known samples
+CONFIDENCE = 95  # percent
+MAX_PROMISED = 100_000  # known samples; the exact decision takes seconds of a million
+
+
+class Cuts(NamedTuple):
+    """Thresholds, descending; the lowest score above each; and which of them promise what, by percent."""
+
+    thresholds: np.ndarray
+    above: np.ndarray
+    promised: Mapping[int, int]
+
+
+def cuts(unknown: Side, known: Sequence[Side], *, promise: bool) -> Cuts:
+    """For each distinct score s of an unknown sample the next lower score of all: scores above it are s and higher.
+
+    That is the threshold as results have it, −inf where s is the lowest score of all. `promise` adds the thresholds
+    that at most a share of new known samples exceeds, with a confidence; of few samples there is none.
+    """
+    sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
+    scores = np.unique(sides[0])[::-1]
+    thresholds = _next_lower(scores[scores > -np.inf], sides)  # no threshold has −inf above it
+    wanted = promised_thresholds(known) if promise else {}
+    return cuts_at(np.append(thresholds, [*wanted.values()]), sides, wanted)
+
+
+def cuts_at(thresholds: np.ndarray, sides: Sequence[np.ndarray], promises: Mapping[int, float]) -> Cuts:
+    """Thresholds, each once, with what they promise; sides are scores in ascending order."""
+    found = np.unique(thresholds)[::-1]
+    places = {percent: int(np.flatnonzero(found == at)[0]) for percent, at in promises.items()}
+    return Cuts(found, _next_higher(found, sides), places)
+
+
+def is_single(sides: Sequence[Side]) -> bool:
+    """Whether the scores of all sides are float32."""
+    return all(np.asarray(side.scores[:0]).dtype == np.float32 for side in sides)
+
+
+def above(side: Side, thresholds: np.ndarray) -> np.ndarray:
+    """How many samples of a side score above each threshold."""
+    places = np.searchsorted(np.asarray(side.scores, np.float64), thresholds, side="right")
+    return side.total - np.asarray(side.below(places))
+
+
+def said_at(thresholds: Sequence[float], sides: Sequence[Side]) -> list[str]:
+    """What is decided at each vertex of a curve, in words; a threshold that is said decides as the vertex.
+
+    >>> said_at([0.9, 0.4, float("-inf")], [Side(np.asarray([0.4, 0.45, 0.9]))])
+    ['nothing flagged', 'score > 0.4', 'everything flagged']
+    """
+    scores = [np.asarray(side.scores, np.float64) for side in sides]
+    higher = _next_higher(np.asarray(thresholds, np.float64), scores)
+    return [
+        "nothing flagged"
+        if end == math.inf
+        else "everything flagged"
+        if at == -math.inf
+        else f"score > {plain_threshold(at, end)}"
+        for at, end in zip(thresholds, higher.tolist())
+    ]
+
+
+def _next_lower(scores: np.ndarray, sides: Sequence[np.ndarray]) -> np.ndarray:
+    lower = np.full(len(scores), -np.inf)
+    for side in sides:
+        places = np.searchsorted(side, scores, side="left")
+        lower = np.maximum(lower, np.where(places > 0, np.append(side, -np.inf)[places - 1], -np.inf))
+    return lower
+
+
+def _next_higher(thresholds: np.ndarray, sides: Sequence[np.ndarray]) -> np.ndarray:
+    higher = np.full(len(thresholds), np.inf)
+    for side in sides:
+        higher = np.minimum(higher, np.append(side, np.inf)[np.searchsorted(side, thresholds, side="right")])
+    return higher
+
+
+def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
+    """By percent, the threshold that at most that share of new known samples exceeds."""
+    if sum(side.total for side in known) > MAX_PROMISED:
+        return {}
+    scores = np.concatenate([np.asarray(side.repeated(), np.float64) for side in known])
+    promises: dict[int, float] = {}
+    for percent in PROMISED:
+        try:
+            at = threshold_at_fpr(scores, percent / 100, CONFIDENCE / 100)
+        except ValueError:  # too few scores for this promise
+            continue
+        if np.isfinite(at):
+            promises[percent] = at
+    return promises
+
+
+def promises_of(found: Cuts, positive: str, negative: str, total: int) -> tuple[dict[str, int], dict[str, str]]:
+    """The presets of thresholds that promise something of new data, and each promise as a sentence for a paper."""
+    names = {percent: f"at most {percent} % of new {negative} samples" for percent in found.promised}
+    places = {names[percent]: place for percent, place in found.promised.items()}
+    return places, {names[percent]: _sentence(percent, positive, negative, total) for percent in found.promised}
+
+
+def _sentence(percent: int, positive: str, negative: str, total: int) -> str:
+    return (
+        f"A sample is called {positive} if its score exceeds {{threshold}}, a threshold that was set on {total:,} "
+        f"{negative} samples: with {CONFIDENCE} % confidence, at most {percent} % of new {negative} samples "
+        "of the same distribution exceed it (order statistics; Wilks, 1941)."
+    )
+
+
+def binary_sweep(
+    out: Side,
+    inside: Side,
+    positive: str,
+    negative: str,
+    values: Callable[[np.ndarray], Mapping[str, np.ndarray]] = lambda tp: {},
+    *,
+    promise: bool = True,
+) -> Sweep:
+    """The sweep of a detector. Words are those of both sides; values, of the number of positives above each threshold.
+
+    >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> sweep = binary_sweep(out, inside, "OOD", "known")
+    >>> sweep.thresholds.tolist(), sweep.presets, sweep.at("FPR", 1), sweep.text(1)
+    ([0.6, 0.1], {'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5, '0.1')
+    """
+    found = cuts(out, [inside], promise=promise)
+    tp, fp = above(out, found.thresholds), above(inside, found.thresholds)
+    total, others = out.total, inside.total
+    counts = {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp}
+    presets: dict[str, int] = {}
+    reached = np.flatnonzero(100 * tp >= 95 * total)
+    if len(reached):
+        presets["95 % TPR"] = int(reached[0])
+    within = np.flatnonzero(100 * fp <= 5 * others)  # fp grows with the place
+    if len(within) and tp[within[-1]]:
+        presets["5 % FPR"] = int(np.argmax(tp == tp[within[-1]]))  # the highest that finds as many
+    if len(tp):
+        presets["best F1"] = int(np.argmax(2 * tp / (total + tp + fp)))
+    promised, promises = promises_of(found, positive, negative, others)
+    called, other = f"called {positive}", f"called {negative}"
+    table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
+    single = is_single((out, inside))
+    presets |= promised
+    return Sweep(found.thresholds, found.above, counts, RATES, values(tp), table, presets, positive, promises, single)

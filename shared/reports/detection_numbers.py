@@ -1,0 +1,124 @@
+"""The numbers of a detection report: its headline, its tables by class, and all of them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..evaluation.detection import Results, openset_summary
+from ..evaluation.image_errors import DetectionErrors
+from ..formats.boxes.dataset import Detections
+from ..formats.written.flat import KINDS
+from .frame import Figure, Section, data_table, headline
+
+_HEADLINES = (
+    {
+        "U-Recall": "of the unknown objects were found and called unknown",
+        "U-AP": "average precision of the predictions called unknown",
+        "mAP": "mean average precision of the known classes",
+    },
+    {
+        "U-Recall": "of the unknown objects were found and called unknown",
+        "WI": "known objects called unknown, for each known object",
+        "A-OSE": "errors of any kind, for each object",
+    },
+)
+_SURE = 20_000  # images and predictions, up to which intervals are computed for the headline
+_MISNAMED = ("called another known", "called unknown", "called known")
+_TABLES = ("per_class", "per_image", "errors")
+
+
+def headline_html(detections: Detections, results: Results, names: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Three numbers with their intervals, which are computed where results lack them, and the comparison."""
+    openset, kinds = results["openset_metrics"], results.get(KINDS, {})
+    words = next((words for words in _HEADLINES if all(key in openset for key in words)), {})
+    if not words:
+        return ""
+    if f"{next(iter(words))}_low" not in openset and _is_small(detections):
+        plain = {name: value for name, value in options.items() if name not in _TABLES}
+        plain |= {"confidence_level": 0.95, "conf_list": None, "recall_level": None, "recall_budgets": ()}
+        openset = openset_summary(detections, **plain).as_dict() | openset
+    figures = [
+        Figure(key, openset[key], openset.get(f"{key}_low"), openset.get(f"{key}_high"), _higher(kinds, key), said)
+        for key, said in words.items()
+    ]
+    table = results.get("comparison")
+    higher = {key: _higher(kinds, key) for key in table["key"]} if table else {}
+    return headline(figures, names, table, higher)
+
+
+def _is_small(detections: Detections) -> bool:
+    return len(detections.predictions) + sum(len(boxes["labels"]) for boxes in detections.predictions) <= _SURE
+
+
+def _higher(kinds: Mapping[str, Any], key: str) -> bool | None:
+    higher: bool | None = kinds.get(key, {}).get("higher")
+    return higher
+
+
+def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Section:
+    """The table by class, with bars of recall and precision; all its columns are among the details."""
+    table = errors.by_class
+    columns: dict[str, list[Any]] = {
+        "class": [names.get(label, str(label)) for label in table["class"]],
+        "objects": table["objects"],
+        "recall": table["Recall"],
+        "precision": table["Precision"],
+        **({"AP": table["AP"]} if "AP" in table else {}),
+        "called another class": [sum(row) for row in zip(*(table[fate] for fate in _MISNAMED))],
+        "badly placed": [sum(row) for row in zip(table["badly placed"], table["both"])],
+        "missed": table["missed"],
+        "false boxes": table["FP"],
+        "unknown objects called it": table["unknown objects called it"],
+    }
+    meters, minor = ("recall", "precision", "AP"), ("AP", "badly placed", "missed", "unknown objects called it")
+    return Section("Classes", "By class", data_table(columns, "By class", meters=meters, minor=minor))
+
+
+def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
+    """The table by class with every column that there is."""
+    named = [names.get(label, str(label)) for label in errors.by_class["class"]]
+    return data_table({"name": named, **errors.by_class}, "All columns by class")
+
+
+def all_numbers(results: Results, names: Sequence[str]) -> str:
+    """Every number of the results, of both detectors where there are two."""
+    values = {
+        key: value for part in ("openset_metrics", "standard_metrics") for key, value in _plain(results.get(part, {}))
+    }
+    columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
+    if "other" in results:
+        others = {
+            key: value
+            for part in ("openset_metrics", "standard_metrics")
+            for key, value in _plain(results["other"].get(part, {}))
+        }
+        columns[names[1]] = [others.get(key) for key in values]
+    if "comparison" in results:
+        table = results["comparison"]
+        for name in ("difference", "low", "high", "p_value"):
+            column = dict(zip(table["key"], table[name]))
+            columns[name] = [column.get(key) for key in values]
+    return data_table(columns, "All numbers", digits=6)
+
+
+def _plain(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((key, value) for key, value in results.items() if isinstance(value, (int, float)))
+
+
+def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:
+    """The options of the metric that were given, and the versions of what computed them."""
+    given = {
+        name: " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        for name, value in options.items()
+    }
+    versions = {
+        "openworld-metrics": version("openworld-metrics"),
+        "numpy": np.__version__,
+        "Python": platform.python_version(),
+    }
+    return {**given, **versions}
