@@ -6,8 +6,8 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,10 @@ NUMBERS = (1, 2, 3, 7)
 
 
 @pytest.fixture
-def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small inputs take the way of large ones."""
     monkeypatch.setattr(threads, "GRAIN", 1)
     monkeypatch.setattr(sorting, "SMALL", 0)
-    yield
 
 
 def computed(name: str, seed: int, number: int, monkeypatch: pytest.MonkeyPatch, **options: Any) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def test_bits_of_groups_and_batches(name: str, monkeypatch: pytest.MonkeyPatch) 
     columns, options = cases.draw(name, 7)
     found = []
     for number in NUMBERS:
-        monkeypatch.setattr(threads, "num_threads", lambda: number)
+        monkeypatch.setattr(threads, "num_threads", partial(int, number))
         metric = metric_class(name)(**options, confidence_level=0.8, n_resamples=5)
         metric.add_batch(**cases.with_groups(columns, 7))
         metric.add_batch(**cases.with_groups(columns, 7))
