@@ -10,10 +10,12 @@
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
 #   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 3 GB
+#   make test-engines            the guide to many machines with Ray, Spark, Beam, Daft, Polars and DuckDB, in 2 GB of its own
 #   make test-latex              that tables compile, with a TeX that apt gets where there is none
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the tables into docs/benchmarks.md
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
+#   make bench-engines           a hundred million rows of Parquet through the engines of the guide to many machines
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
@@ -38,9 +40,9 @@ UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
-	test test-core test-integrations test-latex test-lowest test-ultralytics test-without-torch test-versions lint \
-	sync spaces screenshots chromium latex clean
+.PHONY: bench bench-engines bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
+	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
+	test-versions lint sync spaces screenshots chromium java latex clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -84,6 +86,9 @@ test-integrations: $(VENV)-integrations/installed
 		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
+test-engines: $(VENV)-engines/installed java
+	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_retries.py tests/cluster/test_batches.py
+
 test-latex: $(VENV)/installed latex
 	$(BIN)/python -m pytest -rs tests/reports/test_tables.py
 
@@ -108,6 +113,9 @@ bench: $(VENV)/installed-bench
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale
+
+bench-engines: $(VENV)-engines/installed
+	$(VENV)-engines/bin/python -m tests.benchmarks.engines
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu
@@ -167,6 +175,12 @@ chromium:
 	|| echo "There is no Chromium, and it cannot be installed here: tests in a browser are skipped."
 
 # the TeX that compiles tables in a test, where it may be installed
+java:
+	@command -v java >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends default-jre-headless >/dev/null; } \
+	|| echo "There is no Java, and it cannot be installed here: the tests of Spark are skipped."
+
 latex:
 	@command -v pdflatex >/dev/null \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
@@ -218,6 +232,11 @@ $(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt
 	$(VENV)-integrations/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[integrations]'
 	$(PYTHON) -m venv $(VENV)-mlflow # which takes no pyarrow as new as that of constraints.txt
 	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3'
+	touch $@
+
+$(VENV)-engines/installed: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)-engines # Daft and Beam take no pyarrow as new as that of constraints.txt
+	$(VENV)-engines/bin/python -m pip install --quiet --editable '.[engines,test-core]'
 	touch $@
 
 $(VENV)-release/installed: setup.cfg pyproject.toml constraints.txt

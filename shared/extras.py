@@ -8,6 +8,7 @@ from contextlib import contextmanager
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
+    "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",

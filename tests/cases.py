@@ -142,7 +142,9 @@ def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
     if rng.random() < 0.4:
         options["points"] = [f"{rate}{bound}{other}" for rate, bound, other in POINTS[: int(rng.integers(1, 4))]]
     if rng.random() < 0.3:
-        columns["samples"] = np.concatenate([[n, n + 1], rng.integers(0, n, n - 2)])
+        anomalous = columns.get("image_labels", masks.any((1, 2)))
+        columns["samples"] = rng.integers(0, n, n)
+        columns["samples"][[np.argmax(anomalous == 0), np.argmax(anomalous == 1)]] = n, n + 1  # so there are both kinds
     return columns, options
 
 

@@ -34,7 +34,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "evaluate.evaluator": "openworld_metrics.integrations.evaluators",
             "evaluate.combine": "openworld_metrics.integrations.combining",
             "Scores from logits": "openworld_metrics.scores",
-            "Dask": "openworld_metrics.cluster",
+            "Engines and clusters": "openworld_metrics.cluster",
         },
     ),
 }

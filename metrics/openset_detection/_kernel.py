@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ import numpy as np
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
+    "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
@@ -320,9 +322,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
@@ -1722,6 +1729,7 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
@@ -1765,6 +1773,7 @@ class Metric:
             for name in self.fixed_options & overrides.keys():
                 if self._batches and _differ(getattr(asked, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            asked.owns_state = not self._batches
             last = [self._reduced(columns, asked)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
@@ -2012,6 +2021,52 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
+# ---- metric/packing.py -----------------------------------------------------------------------------------------------
+#
+# States as bytes, for engines and files: .npz archives without pickles.
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+
+    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
@@ -2098,7 +2153,7 @@ def _missing(missing: list[int], came: set[int], num_process: int) -> str:
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
     for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
         left.unlink()
@@ -2170,20 +2225,12 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
 def _read_state(answer: Path, rank: int) -> State:
     """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
-    data = io.BytesIO(answer.read_bytes())
+    data = answer.read_bytes()
     try:
-        with np.load(data, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
+        return unpack(data)
+    except ValueError as error:
         answer.unlink(missing_ok=True)
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"

@@ -20,7 +20,7 @@ def as_threshold(threshold: Any, name: str) -> float:
     """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got {len(threshold)} of them")
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
     return as_real(threshold, name)
 
 

@@ -28,9 +28,14 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+
+    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    """
     if not hasattr(value, "tolist"):
         return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
     try:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers

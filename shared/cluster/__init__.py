@@ -1,5 +1,8 @@
-"""A metric over a data set that many machines read."""
+"""A metric over data that lie in engines or on many machines."""
 
+from ..metric.packing import pack, unpack
+from .aggregates import beam_combine, ray_aggregate
+from .batches import reduce_batches
 from .parquet import compute_parquet
 
-__all__ = ["compute_parquet"]
+__all__ = ["beam_combine", "compute_parquet", "pack", "ray_aggregate", "reduce_batches", "unpack"]

@@ -12,20 +12,23 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
-from ..evaluation.anomaly_text import anomaly_summary, check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.anomaly_text import anomaly_summary, check_same_images, described, per_image_csv, save_anomaly_results
 from ..evaluation.detection import check_ending
 from ..evaluation.map_reading import file_problems
 from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..formats.maps.listing import list_anomaly_maps
+from ..formats.written.aligned import painted, quiet
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
+from ..reports.terminal.comparison import comparison_text
 from .fitted import fitted_thresholds, is_fitted
 from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .terminal.people import LEVEL, for_people, model_names, width
 
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
@@ -111,9 +114,24 @@ def anomaly(
     if report is not None:
         comparison = results.get("comparison") if other is not None else None
         writes.append(partial(write_anomaly_report, runs[0], report, other=other, comparison=comparison, progress=True))
-    deliver(anomaly_summary(results) if on_terminal() else as_json(results), *writes)
+    deliver(_text(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _text(results: dict[str, Any]) -> str:
+    """As it is read: of two models, a row a metric, of the means over categories."""
+    if "comparison" not in results:
+        return anomaly_summary(results)
+    folders = [run["evaluation"]["maps"] for run in (results, results["other"])]
+    level = results["evaluation"]["options"].get("confidence_level") or LEVEL
+    groups = len(results["evaluation"]["categories"])
+    about = f"{described(results)}, means over {groups} categories" if groups > 1 else described(results)
+    lay_out = partial(comparison_text, results["comparison"], model_names(*folders), level=level, width=width())
+    note = "By category: --save, --report"
+    if "better" not in results["comparison"]:
+        note += f"; which is better: --confidence-level {LEVEL}"
+    return for_people(lambda paint: f"{painted(about, paint)}\n\n{lay_out(paint=paint)}\n{painted(quiet(note), paint)}")
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ standard error, and exit code 2. Built on click, which needs nothing else.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -19,6 +20,8 @@ def main() -> None:
     """Run the command openworld-metrics, and exit; see the module's docstring."""
     try:
         _open_standard_streams()
+        if os.environ.get("TERM") == "dumb":
+            sys.stderr = _NoTerminal(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
         with warnings.catch_warnings():
             if not sys.warnoptions:
                 warnings.simplefilter("ignore")  # of libraries: what is wrong is one line
@@ -26,6 +29,14 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     sys.exit(status)
+
+
+class _NoTerminal(io.TextIOWrapper):
+    """A stream to a terminal that cannot rewrite a line, so that no bar of progress is drawn."""
+
+    def isatty(self) -> bool:
+        """No."""
+        return False
 
 
 def _run() -> int:

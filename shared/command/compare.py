@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from ..comparison import compare as compare_models
-from ..evaluation.comparison_text import comparison_text
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
@@ -18,10 +17,12 @@ from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
 from ..reports.forest import draw_differences
+from ..reports.terminal.comparison import comparison_text
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import INTERVALS, MetricCommand
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
+from .terminal.people import for_people, model_names, width
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
 
@@ -92,7 +93,10 @@ def compare(
     writes = saving(save, table)
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
-    deliver(comparison_text(table) if on_terminal() else as_json(table), *writes)
+    names = model_names(given["first_predictions"], given["second_predictions"])
+    lay_out = partial(comparison_text, table, names, level=confidence_level, width=width())
+    note = f"\n{n_resamples:,} paired resamples"
+    deliver(for_people(lambda paint: lay_out(paint=paint) + note) if on_terminal() else as_json(table), *writes)
 
 
 def _read(place: str, column: str) -> Any:

@@ -12,17 +12,19 @@ from tqdm import tqdm
 
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, as_table
+from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..reports.plots import draw
+from ..reports.terminal.results import results_text
 from ..scores import SCORES, score_function
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import MetricCommand
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
+from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
 IMAGES = ("image_scores", "image_labels", "samples")
 COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
@@ -98,15 +100,21 @@ def compute(
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         state = {} if plot is None else metric.state()
-        count, summary = len(metric), metric.summary()
+        count, asked = len(metric), metric.confidence_level is not None
+        summary, note = with_quick_intervals(metric, type(metric).summary)
+    shown, summary = summary, summary if asked else without_intervals(summary)
     results = summary.as_dict()
     page = [] if report is None else [error_report(name, results, report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
+        shown.results.pop("per_sample", None)
     writes = saving(save, {**results, KINDS: summary.kinds()})
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
-    deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)
+    about = f"{count:,} {'sample' if count == 1 else 'samples'}"
+    lay_out = partial(results_text, name, about, shown, note, width=width())
+    text = for_people(lambda paint: lay_out(paint=paint)) if on_terminal() else as_json(results)
+    deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results, summary
+from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
 from ..formats.boxes.class_names import class_ids, read_names
@@ -25,6 +26,7 @@ from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .terminal.detectors import detection_text
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
 _IOU_OF_A_MODEL = (
@@ -78,8 +80,9 @@ on a terminal, JSON in a pipe.
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
-def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
+def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
+    report: Path | None = arguments["report"]
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -89,11 +92,10 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
         check_folder(nearest_folder(report))
         if report.is_dir():
             check_file(report / "index.html")
+    other = None if arguments["compare"] is None else _read(arguments, references, arguments["compare"])
     detections, known, results, options = run(arguments, references)
     _warn_of_unnamed(detections, known, options)
-    other = None
-    if arguments["compare"] is not None:
-        other = _read(arguments, references, arguments["compare"])
+    if other is not None:
         _warn_of_unnamed(other, known, options)
         results["other"] = evaluate_detections(other, known, standard=arguments["standard"], progress=True, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
@@ -102,7 +104,9 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
         names = [arguments["model"] or arguments["predictions"], arguments["compare"] or "other"]
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
-    deliver(summary(results) if on_terminal() else as_json(results), *writes)
+    places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
+    text = detection_text(results, places, options.get("confidence_level")) if on_terminal() else as_json(results)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
@@ -200,7 +204,11 @@ def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, 
     for name in ("known_classes", "box_format"):
         if name in more:
             raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
-    return options | more
+    options |= more
+    threshold = options.get("iou_threshold", OpenSetDetection.iou_threshold)
+    if given["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
+        raise click.UsageError(f"--report: expected an --iou-threshold of at least 0.1, got {threshold}")
+    return options
 
 
 def _words(given: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import click
 from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
 from ..texts import texts
+from .terminal.waiting import waiting
 
 INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
@@ -44,6 +45,11 @@ class MetricCommand(click.Command):
         flags = ctx.meta[__name__] = [] if metric is None else self._flags(metric)
         lists = [] if self.metric is None else [*self.lists, *(flag.opts[0] for flag in flags if flag.multiple)]
         return super().parse_args(ctx, _repeated(args, lists))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with a line of progress on a terminal if it takes long."""
+        with waiting(f"{ctx.info_name}: working"):
+            return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters of the command, with the flags of the metric before --help."""

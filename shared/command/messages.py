@@ -7,6 +7,7 @@ import os
 import click
 
 from ..formats.reasons import out_of_memory, reason
+from .terminal.waiting import end_waiting
 
 LONGEST = 500  # characters of a line
 _NAME = "openworld-metrics: "
@@ -15,6 +16,7 @@ _TAIL = 150
 
 def warn(text: str) -> None:
     """Say something in one line on standard error, after the name of the command."""
+    end_waiting()
     click.echo(one_line(_NAME + text), err=True)
 
 

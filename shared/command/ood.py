@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
+from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
+from ..reports.terminal.results import results_text
 from .files import check_json_and_picture
 from .fitted import Threshold
 from .flags import INTERVALS, MetricCommand
 from .messages import warn
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
+from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
 _HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
 
@@ -68,22 +72,40 @@ def ood(
     **intervals: Any,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
-    form = form or ("text" if on_terminal() or percent else "json")
+    for_reading = on_terminal() and form is None and not percent
+    form = form or ("text" if percent else "json")
     options = read_options(OODBench, (), intervals)
-    if percent and form == "json":
+    if percent and form == "json" and not for_reading:
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
-    summary = ood_summary(
+    metric, note = OODBench(metrics=metrics.split(","), threshold=threshold, **options), ""
+    asked = metric.confidence_level is not None
+
+    def summarise(metric: OODBench) -> Summary:
+        nonlocal note
+        if not for_reading:
+            return metric.summary()
+        summary, note = with_quick_intervals(metric, OODBench.summary)
+        return summary
+
+    shown = ood_summary(
         read_scores(known),
         {name: read_scores(place) for name, place in places.items()},
         [read_scores(place) for place in full_spectrum],
-        OODBench(metrics=metrics.split(","), threshold=threshold, **options),
+        metric,
+        summarise,
     )
+    summary = shown if asked else without_intervals(shown)
     results = summary.as_dict()
-    table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
-    deliver(table, *saving(save, {**results, KINDS: summary.kinds()}))
+    lay_out = partial(results_text, "ood", f"known: {known}", shown, note, width=width())
+    text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
+    deliver(text, *saving(save, {**results, KINDS: summary.kinds()}))
+
+
+def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:
+    return as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

@@ -15,6 +15,11 @@ import click
 from ..formats.written.atomic import check_file, write_file
 from ..formats.written.results import as_json
 from .messages import printable
+from .terminal.waiting import end_waiting
+
+
+class Painted(str):
+    """A text with colours, in which all other control characters have been escaped (see `people.paint`)."""
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]]) -> None:
@@ -54,8 +59,9 @@ def show(text: str) -> None:
     """Print a text. Raises OSError or ValueError if it cannot be."""
     if sys.stdout is None:
         raise ValueError("standard output: expected it to be open, got it closed")
+    end_waiting()
     try:
-        click.echo(printable(text))
+        click.echo(text if isinstance(text, Painted) else printable(text))
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             # what is left in the buffer would fail once more at the end

@@ -51,8 +51,17 @@ def evaluate_ood(
     ).as_dict()
 
 
-def ood_summary(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any], metric: OODBench) -> Summary:
-    """As `evaluate_ood`, of a metric with its options; the results know what they are."""
+def ood_summary(
+    known: Any,
+    unknown: Mapping[str, Any],
+    full_spectrum: Sequence[Any],
+    metric: OODBench,
+    summarise: Callable[[OODBench], Summary] = OODBench.summary,
+) -> Summary:
+    """As `evaluate_ood`, of a metric with its options; the results know what they are.
+
+    `summarise` makes the summary of the metric, to which the samples were added.
+    """
     names = _check_names(unknown)
     sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
     parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
@@ -62,7 +71,7 @@ def ood_summary(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[
         metric.add_batch(**_columns(scores, 0, None))
     for name, scores in outside.items():
         metric.add_batch(**_columns(scores, 1, name))
-    results, groups = metric.summary()
+    results, groups = summarise(metric)
     if accuracy is None:
         return Summary(results, groups)
     known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # whatever the set, and so no mean

@@ -18,7 +18,8 @@ from .read_ahead import read_ahead
 from .threshold_rules import parse_rule
 
 NORMAL = ("validation/good", "test/good")  # in the folder of a category; else the maps lie in it themselves
-_WITHIN = (*NORMAL, "train/good")  # the last folders of a path that name no category
+_SPLITS = ("validation", "test", "train")
+_GOOD = "good"
 
 
 def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False) -> FittedThreshold:
@@ -51,12 +52,15 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
     """The maps of normal images by category, sorted.
 
     They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. A folder
-    that is like a category's is one category, of its name; `<category>/train/good` and its like are one of the name
-    `<category>`. Raises ValueError where there are no maps.
+    that is like a category's is one category, of its name. So are `<category>/validation/good` and
+    `<category>/validation`, or the same of train and test, whose name is `<category>`. Raises ValueError where there
+    are no maps.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder}: expected a folder of maps, got {'a file' if folder.exists() else 'nothing there'}")
+    if folder.resolve().name in _SPLITS and (folder / _GOOD).is_dir():
+        folder = folder / _GOOD
     if alone := _maps_in(folder):
         return {_category_of(folder.resolve()): alone}
     found = {}
@@ -72,8 +76,8 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
 
 def _category_of(folder: Path) -> str:
     """The name of the folder of one category, or of the normal images in it."""
-    within = "/".join(folder.parts[-2:]) in _WITHIN and len(folder.parts) > 3  # the root, and a folder to name it after
-    return folder.parts[-3] if within else folder.name
+    *_, category, split, last = ("", "", *folder.parts)
+    return category if category.strip("/") and split in _SPLITS and last == _GOOD else last
 
 
 def _maps_in(category: Path) -> list[Path]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import io
 import os
 import platform
 import re
@@ -27,9 +26,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
-from ..arrays.arrays import State, to_numpy
+from ..arrays.arrays import State
+from .packing import pack, unpack
 
 Checked = TypeVar("Checked")
 
@@ -101,7 +99,7 @@ def _missing(missing: list[int], came: set[int], num_process: int) -> str:
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
     for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
         left.unlink()
@@ -173,20 +171,12 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
 def _read_state(answer: Path, rank: int) -> State:
     """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
-    data = io.BytesIO(answer.read_bytes())
+    data = answer.read_bytes()
     try:
-        with np.load(data, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
+        return unpack(data)
+    except ValueError as error:
         answer.unlink(missing_ok=True)
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"

@@ -12,12 +12,12 @@ import termios
 from pathlib import Path
 
 
-def on_terminal(arguments: list[str], folder: Path) -> str:
+def on_terminal(arguments: list[str], folder: Path, **environment: str) -> str:
     """What the installed command prints when both its output and its errors go to a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     command = [str(Path(sys.executable).with_name("openworld-metrics")), *arguments]
-    process = subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs)
+    process = subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs, env={**os.environ, **environment})
     os.close(theirs)
     printed = b""
     while True:

@@ -241,6 +241,18 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
         "coco.json: expected another file to write to, got one that is read",
     ),
+    "a report of boxes that touch": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "0.05"],
+        "--report: expected an --iou-threshold of at least 0.1, got 0.05",
+    ),
+    "a report and no threshold": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "x"],
+        "iou_threshold: exp",
+    ),
+    "another detector's bad line": (
+        [*FILES, *CLASSES, "--compare", "labels/bad"],
+        "labels/bad/0000.txt:1: expected class",
+    ),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
     "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),

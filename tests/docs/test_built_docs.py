@@ -35,7 +35,7 @@ QUESTIONS = {
     "YOLO": "detection",
     "MVTec AD folder": "anomaly-folders",
     "ties": "exactness",
-    "distributed torchrun": "machines",
+    "distributed torchrun": "processes",
 }
 FIRST = 4  # pages of the results, among which it has to be
 

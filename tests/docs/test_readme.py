@@ -1,6 +1,7 @@
 """The README and the pages of docs/ run as they stand: each block in order, as a reader would, in a folder of its own.
 
-(tests/docs/test_detection_guide.py runs the guide to detection, on the demo's files; test_notebooks.py the notebooks.)
+(test_detection_guide.py runs the guide to detection, on the demo's files; test_notebooks.py the notebooks;
+tests/cluster/test_engines.py the guide to many machines, on more rows.)
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.docs.blocks import PAGES, ROOT, Step, commands, modules, steps
 from tests.docs.test_doctests import run_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-OWN_TEST = {"docs/guides/detection.md", "docs/guides/training.md"}
+OWN_TEST = {"docs/guides/detection.md", "docs/guides/machines.md", "docs/guides/training.md"}
 RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
 NEEDED = {"make", "pip", "torchrun", "cd"}  # what a reader types that is no command of the package
 
@@ -142,7 +143,7 @@ def _run_commands(step: Step, folder: Path, run: Any) -> None:
             continue
         arguments = [found for word in arguments for found in (sorted(glob.glob(word)) if "?" in word else [word])]
         if step.printed:
-            lines = on_terminal(arguments, folder)
+            lines = on_terminal(arguments, folder, NO_COLOR="1")
             assert not [line for line in step.printed.splitlines() if line.strip() not in lines], lines
         else:
             code, _, errors = run(*arguments)

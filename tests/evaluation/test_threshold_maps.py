@@ -97,8 +97,12 @@ def test_where_maps_lie(tmp_path: Path) -> None:
     found = {name: [path.name for path in paths] for name, paths in normal_maps(tmp_path).items()}
     assert found == {"can": ["a.npy"], "rice": ["b.npy"], "vial": ["d.npy"]}
     assert [*normal_maps(tmp_path / "vial")] == ["vial"]
-    for within in ("can/validation/good", "can/test/good"):
-        assert [*normal_maps(tmp_path / within)] == ["can"]
+    for within in ("can/validation/good", "can/test/good", "can/validation", "rice/test"):
+        (category,), (paths,) = zip(*normal_maps(tmp_path / within).items())
+        assert (category, [path.name for path in paths]) == (
+            within.partition("/")[0],
+            ["a.npy" if "va" in within else "b.npy"],
+        )
     (tmp_path / "can/validation/good").rename(tmp_path / "can/train")
     assert [*normal_maps(tmp_path / "can/train")] == ["train"]
     (tmp_path / "can/train").rename(tmp_path / "can/good")

@@ -160,6 +160,12 @@ def test_numbers_out_of_range(fpr: float, confidence_level: float | None, messag
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize("value", [np.timedelta64(1, "ns"), np.asarray(1, "timedelta64[ns]"), np.datetime64(1, "ns")])
+def test_a_date_or_duration_is_no_number(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"fpr: expected a number in \[0, 1\], got '1"):
+        threshold_at_fpr([0.3] * 60, value)
+
+
 def test_thresholds_of_nothing() -> None:
     assert threshold_at_fpr([0.3], 1.0) == -math.inf
     with pytest.raises(ValueError, match="known_scores: expected at least one score, got none"):

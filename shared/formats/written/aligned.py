@@ -1,20 +1,65 @@
-"""Aligned columns of text."""
+"""Aligned columns of text, whose cells may have a role: what a terminal shows bold, dim or in colour."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+Paint = Callable[[str, str], str]  # a text and its role to what is printed
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+class Styled(str):
+    """A text with a role: "strong" for what counts, "quiet" for what is beside it, "data" for a drawing."""
+
+    role: str
+
+    def __new__(cls, text: str, role: str) -> Styled:
+        """A text with a role."""
+        styled = super().__new__(cls, text)
+        styled.role = role
+        return styled
+
+
+def strong(text: str) -> Styled:
+    """A text that counts."""
+    return Styled(text, "strong")
+
+
+def quiet(text: str) -> Styled:
+    """A text beside what counts."""
+    return Styled(text, "quiet")
+
+
+def plain(text: str, role: str) -> str:
+    """The text as it is, whatever its role."""
+    return str(text)
+
+
+def painted(cell: Any, paint: Paint) -> str:
+    """The text of a cell: a string, or several, each with a role of its own."""
+    return "".join(paint(part, getattr(part, "role", "")) for part in _parts(cell))
+
+
+def aligned(rows: Sequence[Sequence[Any]], left: Collection[int] = (0,), *, paint: Paint = plain) -> str:
     """Align rows of cells: the columns in `left` to the left, the others to the right.
 
-    >>> print(aligned([["key", "value"], ["auroc", "0.5"]]))
-    key    value
-    auroc    0.5
+    A cell is a string, or a tuple of strings that stand beside each other.
+
+    >>> print(aligned([["key", "value"], ["auroc", ("0.5", quiet(" [0, 1]"))]]))
+    key         value
+    auroc  0.5 [0, 1]
     """
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = (
-        [cell.ljust(width) if i in left else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
-        for row in rows
-    )
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+    sizes = [[sum(map(len, _parts(cell))) for cell in row] for row in rows]
+    widths = [max(column) for column in zip(*sizes)]
+    lines = []
+    for row, taken in zip(rows, sizes):
+        line = ""
+        for i, (cell, size) in enumerate(zip(row, taken)):
+            text, space = painted(cell, paint), " " * (widths[i] - size)
+            line += "  " * (i > 0) + (text + space if i in left else space + text)
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def _parts(cell: Any) -> Iterable[str]:
+    return (cell,) if isinstance(cell, str) else cell

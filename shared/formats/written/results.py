@@ -1,4 +1,4 @@
-"""Results as text, a table to read or JSON, and from JSON."""
+"""Results as JSON and from JSON, and their values as text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 
 from ..json import parse_json
 from ..reasons import named
-from .aligned import aligned
 
-_ROWS = 20  # of a table that are printed
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -53,41 +51,6 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(item) for item in value]
     return _WORDS.get(value, value) if isinstance(value, str) else value
-
-
-def as_table(results: Mapping[str, Any]) -> str:
-    """Results a line each, with six decimals, and below them the tables among them, up to 20 rows of each.
-
-    >>> print(as_table({"auroc": 0.75, "total": 12, "groups": {"group": ["far", "near"], "auroc": [1.0, 0.5]}}))
-    auroc  0.750000
-    total  12
-    <BLANKLINE>
-    group     auroc
-    far    1.000000
-    near   0.500000
-    """
-    tables = {name: value for name, value in results.items() if _is_table(value)}
-    numbers = [(name, value_text(value)) for name, value in results.items() if name not in tables]
-    width = max((len(name) for name, _ in numbers), default=0)
-    lines = "\n".join(f"{name:{width}}  {text}" for name, text in numbers)
-    return "\n\n".join(filter(None, [lines, *map(_table_text, tables.values())]))
-
-
-def _is_table(value: Any) -> bool:
-    columns = [*value.values()] if isinstance(value, Mapping) else []
-    return bool(columns) and all(isinstance(x, list) for x in columns) and len({len(x) for x in columns}) == 1
-
-
-def _table_text(table: Mapping[str, list[Any]]) -> str:
-    rows = [[_cell(value) for value in row] for row in zip(*table.values())]
-    more = f"\n… and {len(rows) - _ROWS} more rows, which JSON has" if len(rows) > _ROWS else ""
-    return aligned([[*table], *rows[:_ROWS]]) + more
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return "table" if isinstance(value, Mapping) else value_text(value)
 
 
 def value_text(value: Any) -> str:

@@ -1,0 +1,100 @@
+"""A metric as an aggregate of Ray Data and as a CombineFn of Beam: reduced where the rows lie, merged as they meet.
+
+Engines run tasks again, and merge in any order: a result has the bits of one process all the same, since each engine
+takes the result of a task once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..extras import extra
+from ..formats.reasons import named
+from ..loading import metric_class
+from ..metric.metric import Metric
+from ..metric.packing import pack, unpack
+from .batches import columns_of, counted_state, reduce_batches
+
+
+def ray_aggregate(name: str, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
+    """A metric as an aggregate of Ray Data, for `Dataset.aggregate` and `Dataset.groupby(key).aggregate`.
+
+    Parameters: as of `reduce_batches`. A group of `groupby` has to fit the memory of one worker, as all of Ray's have.
+    Returns a `ray.data.aggregate.AggregateFn` whose result, under the metric's name, is what `compute` returns.
+    Raises ImportError without Ray; what the metric raises comes within Ray's own error.
+    """
+    with extra("ray"):
+        from ray.data.aggregate import AggregateFn
+
+    metric_class(name)(**options)  # raises for wrong options here, not on a worker
+
+    def reduced(state: bytes, block: Any) -> bytes:
+        return _merged(name, options, [state, pack(reduce_batches(name, [block], columns, **options))])
+
+    return AggregateFn(
+        init=lambda key: b"",
+        accumulate_block=reduced,
+        merge=lambda one, other: _merged(name, options, [one, other]),
+        finalize=lambda state: _metric(name, options, [state]).compute(),
+        name=name,
+    )
+
+
+def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
+    """A metric as a CombineFn of Beam, for `CombineGlobally` and `CombinePerKey`.
+
+    Parameters: as of `reduce_batches`. Elements are batches: of Arrow, as of `beam.io.ReadFromParquetBatched`, or lists
+    of rows that are dicts, as `beam.BatchElements` makes them.
+    Returns a `beam.CombineFn` whose accumulators are metrics, and whose result is what `compute` returns.
+    Raises ImportError without Beam; what the metric raises comes within Beam's own error.
+    """
+    with extra("beam"):
+        import apache_beam as beam
+
+    metric_class(name)(**options)
+
+    class Combine(beam.CombineFn):
+        """A metric over batches."""
+
+        def create_accumulator(self) -> Metric:
+            """A metric without batches."""
+            return _metric(name, options, [])
+
+        def add_input(self, metric: Metric, batch: Any) -> Metric:
+            """Add a batch."""
+            with named("a batch"):
+                metric.add_batch(**columns_of(batch, columns, metric))
+            return metric
+
+        def merge_accumulators(self, metrics: Iterable[Metric]) -> Metric:
+            """Merge metrics of other batches."""
+            merged = _metric(name, options, [])
+            for metric in metrics:
+                for state in metric.states():
+                    merged.merge(state)
+            return merged
+
+        def compact(self, metric: Metric) -> Metric:
+            """Count equal rows before the metric travels."""
+            metric.states()
+            return metric
+
+        def extract_output(self, metric: Metric) -> dict[str, Any]:
+            """The results."""
+            return metric.compute()
+
+    return Combine()
+
+
+def _metric(name: str, options: Mapping[str, Any], states: Iterable[bytes]) -> Metric:
+    metric = metric_class(name)(**options)
+    for state in states:
+        if state:
+            metric.merge(unpack(state))
+    return metric
+
+
+def _merged(name: str, options: Mapping[str, Any], states: Iterable[bytes]) -> bytes:
+    given = [state for state in states if state]
+    return given[0] if len(given) == 1 else pack(counted_state(_metric(name, options, given)))

@@ -1,0 +1,85 @@
+"""Batches that engines give, reduced to one state: a metric's columns are taken from them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..formats.reasons import named
+from ..formats.tables.arrow import from_arrow
+from ..loading import metric_class
+from ..metric.groups import GROUPS
+from ..metric.metric import Metric
+
+
+def reduce_batches(
+    name: str, batches: Iterable[Any], columns: Mapping[str, str] | None = None, **options: Any
+) -> dict[str, np.ndarray]:
+    """Reduce batches, one after the other, to one state of a metric, for `Metric.merge` or `pack`.
+
+    Parameters: name, one of `openworld_metrics.METRICS`; batches, an iterable of record batches or tables of Arrow,
+    data frames of pandas or Polars, dicts of columns, or lists of rows that are dicts; columns, from the metric's
+    columns to those of the batches, by default those of the same names; options of the metric.
+    Returns the state, as of `Metric.state()`; an empty one of no rows. Equal rows are counted where values are few.
+    Raises TypeError for a batch of another kind, and ValueError for one that lacks a column; both, and what the metric
+    raises, with the number of the batch, from 0.
+
+    >>> from openworld_metrics import OODBench
+    >>> batches = [{"score": [0.1, 0.6], "label": [0, 0]}, {"score": [0.4, 0.9], "label": [1, 1]}]
+    >>> metric = OODBench(metrics="auroc")
+    >>> metric.merge(reduce_batches("ood_bench", batches, {"predictions": "score", "references": "label"}))
+    >>> metric.compute()
+    {'auroc': 0.75}
+    """
+    metric = metric_class(name)(**options)
+    for i, batch in enumerate(batches):
+        with named(f"batch {i}"):
+            metric.add_batch(**columns_of(batch, columns, metric))
+    return counted_state(metric)
+
+
+def counted_state(metric: Metric) -> dict[str, np.ndarray]:
+    """The state of a metric, in which equal rows are counted where values are few: as small as it travels best."""
+    metric.states()
+    return metric.state()
+
+
+def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) -> dict[str, Any]:
+    """The columns of a batch by their names in the metric: as arrays, or as the batch has them."""
+    there = _names(batch)
+    if columns is None:
+        columns = {name: name for name in metric.columns if name in (*metric.required, *there)}
+    missing = [name for name in columns.values() if name not in there]
+    if missing and not (isinstance(batch, Sequence) and not batch):
+        raise ValueError(f"expected a column {missing[0]}, got {', '.join(map(str, there)) or 'none'}")
+    return {column: _column(batch, name, gaps=column == GROUPS) for column, name in columns.items()}
+
+
+def _names(batch: Any) -> Sequence[Any]:
+    """The names of the columns of a batch."""
+    if isinstance(batch, (list, tuple)) and all(isinstance(row, Mapping) for row in batch):
+        return [*batch[0]] if batch else []
+    if _is_arrow(batch):
+        names: list[str] = batch.schema.names
+        return names
+    if isinstance(batch, Mapping):
+        return [*batch]
+    if hasattr(batch, "columns") and hasattr(batch, "__getitem__"):
+        return [*batch.columns]
+    kinds = "a batch of Arrow, a data frame, a dict of columns or a list of rows that are dicts"
+    raise TypeError(f"expected {kinds}, got {type(batch).__name__}")
+
+
+def _column(batch: Any, name: str, *, gaps: bool) -> Any:
+    if isinstance(batch, (list, tuple)):
+        return [row[name] for row in batch]
+    if not _is_arrow(batch):
+        return batch[name]
+    with named(name):
+        return from_arrow(batch.column(name), gaps=gaps)
+
+
+def _is_arrow(batch: Any) -> bool:
+    return type(batch).__module__.partition(".")[0] == "pyarrow" and hasattr(batch, "schema")

@@ -1,0 +1,87 @@
+"""What a command prints for people: quiet colour on a terminal, and intervals where they take no time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...formats.written.aligned import Paint, plain
+from ...metric.metric import Metric
+from ...metric.results import Rate, Summary
+from ..messages import printable
+from ..outputs import Painted, on_terminal
+
+LEVEL = 0.95
+_BYTES = 1 << 26  # of states, times resamples, that intervals may take which nobody asked for: about a second
+_STYLES: dict[str, dict[str, Any]] = {"strong": {"bold": True}, "quiet": {"dim": True}, "data": {"fg": "cyan"}}
+
+
+def in_colour() -> bool:
+    """Whether results are printed in colour: on a terminal, unless NO_COLOR is set or it is a dumb one."""
+    return on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def for_people(lay_out: Callable[[Paint], str]) -> str:
+    """A text that is laid out with colours, where there are any: bold, dim and cyan."""
+    return Painted(lay_out(_painted)) if in_colour() else lay_out(plain)
+
+
+def _painted(text: str, role: str) -> str:
+    text = printable(text)
+    return click.style(text, **_STYLES[role]) if role and text.strip() else text
+
+
+def width() -> int:
+    """How many characters a line of the terminal has."""
+    return shutil.get_terminal_size((116, 24)).columns
+
+
+def with_quick_intervals(metric: Metric, summarise: Callable[[Metric], Summary]) -> tuple[Summary, str]:
+    """A summary of what was added to a metric, with intervals if these take less than a second, and a note on them.
+
+    Intervals that were asked for are there whatever they take, and where nobody reads, none are added.
+    """
+    if metric.confidence_level is None and on_terminal() and _is_quick(metric):
+        metric.confidence_level = LEVEL
+    summary = summarise(metric)
+    if metric.confidence_level is None:
+        return summary, ""
+    return summary, f"{100 * metric.confidence_level:.12g} % intervals: {metric.n_resamples:,} resamples"
+
+
+def model_names(first: str, second: str) -> tuple[str, str]:
+    """What two models are called by the places of their files: their columns, or the ends of their paths.
+
+    >>> model_names("scores.csv:knn", "scores.csv:energy"), model_names("a/s.npy", "b/s.npy"), model_names("-", "-")
+    (('knn', 'energy'), ('a/s.npy', 'b/s.npy'), ('first', 'second'))
+    """
+
+    def names(place: str) -> list[str]:
+        path, colon, column = place.rpartition(":")
+        return [*([column] if colon and path else [""]), Path(place).stem, "/".join(Path(place).parts[-2:])]
+
+    pairs = ((one, other) for one, other in zip(names(first), names(second)) if one and other and one != other)
+    return next(pairs, ("first", "second"))
+
+
+def without_intervals(summary: Summary) -> Summary:
+    """The same without the intervals, which nobody asked for, so that what is saved does not depend on a terminal."""
+
+    def bare(results: Any) -> Any:
+        return {
+            key: result._replace(interval=None) if isinstance(result, Rate) else result
+            for key, result in results.items()
+        }
+
+    groups = summary.groups
+    return Summary(bare(summary.results), groups and {name: bare(row) for name, row in groups.items()})
+
+
+def _is_quick(metric: Metric) -> bool:
+    """Whether the resamples of a metric take about a second or less, by the size of what they are drawn from."""
+    return metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values()) <= _BYTES

@@ -1,0 +1,1 @@
+"""Results as a terminal shows them: a row a metric, three decimals, intervals beside their numbers."""

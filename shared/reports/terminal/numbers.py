@@ -1,0 +1,47 @@
+"""Numbers as a terminal shows them: as reports do, in ASCII, so that what is copied can be put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..frame import values
+
+
+def number(value: Any) -> str:
+    """A number with three decimals, or more where 0 or 1 would be false; words as they are.
+
+    >>> number(0.70449), number(-0.5), number(1291), number(None), number([1, 0.25])
+    ('0.704', '-0.500', '1291', '–', '1, 0.250')
+    """
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(number, value))
+    if value is None or isinstance(value, float):
+        return values.number(value).replace("−", "-").replace(",", "")
+    return str(value)
+
+
+def signed(value: float) -> str:
+    """A difference, with its sign.
+
+    >>> signed(0.25), signed(-0.0125), signed(0.0)
+    ('+0.250', '-0.013', '0.000')
+    """
+    return values.signed(value).replace("−", "-")
+
+
+def interval(low: float, high: float) -> str:
+    """The ends of an interval.
+
+    >>> interval(-0.019, 0.025)
+    '[-0.019, 0.025]'
+    """
+    return f"[{number(low)}, {number(high)}]"
+
+
+def arrow(higher: bool | None) -> str:
+    """Which way is better; nothing where neither is.
+
+    >>> arrow(True), arrow(False), arrow(None)
+    ('↑', '↓', '')
+    """
+    return "" if higher is None else "↑" if higher else "↓"

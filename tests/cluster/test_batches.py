@@ -1,0 +1,161 @@
+"""States that travel as bytes, and batches of any kind that are reduced to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from openworld_metrics import METRICS, AccuracyK, OODBench, metric_class
+from openworld_metrics.cluster import beam_combine, pack, ray_aggregate, reduce_batches, unpack
+from tests import cases
+from tests.examples import few, seeds
+from tests.splitting import batches
+
+SCORES: dict[str, Any] = {"score": [0.1, 0.6, 0.4, 0.9, 0.2], "label": [0, 0, 1, 1, 1], "n": [1, 2, 1, 1, 0]}
+COLUMNS = {"predictions": "score", "references": "label", "counts": "n"}
+EXPECTED = OODBench().compute(predictions=SCORES["score"], references=SCORES["label"], counts=SCORES["n"])
+
+
+def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) and one[name].dtype == other[name].dtype for name in one
+    )
+
+
+@pytest.mark.parametrize("name", METRICS)
+@few
+@given(seed=seeds)
+def test_packed_states_of_batches(name: str, seed: int) -> None:
+    columns, options = cases.draw(name, seed)
+    columns = cases.with_groups(columns, seed) if seed % 2 else columns
+    parts = batches(columns, np.random.default_rng(seed))
+    metric = metric_class(name)(**options)
+    for part in parts:
+        state = reduce_batches(name, [part], **options)
+        assert same(unpack(pack(state)), state)
+        metric.merge(unpack(pack(state)))
+    results = metric.compute()
+    assert results == metric_class(name)(**options).compute(**columns)
+    metric.merge(reduce_batches(name, parts, **options))
+    assert metric.compute() == results
+
+
+def state_of(name: str = "ood_bench", **options: Any) -> bytes:
+    columns = {"predictions": SCORES["score"], "references": SCORES["label"]}
+    if name == "accuracyk":
+        columns["predictions"] = [[label] for label in SCORES["label"]]
+    return pack(reduce_batches(name, [columns], **options))
+
+
+def test_every_byte_that_is_changed_or_missing_is_an_error_or_changes_nothing() -> None:
+    good = state_of()
+    expected = unpack(good)
+
+    def check(data: bytes) -> bool:
+        metric = OODBench()
+        try:
+            found = unpack(data)
+            metric.merge(found)
+        except ValueError:
+            assert len(metric) == 0
+            return True
+        assert same(found, expected)
+        return False
+
+    refused = [check(good[:i] + bytes([good[i] ^ bit]) + good[i + 1 :]) for i in range(len(good)) for bit in (1, 0x80)]
+    assert sum(refused) > len(refused) / 2
+    assert all(check(good[:end]) for end in range(len(good)))
+
+
+WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: unpack(b""), ValueError, "data: expected the bytes that pack() returns, got 0 that cannot be read"),
+    (lambda: unpack(b"PK" * 50), ValueError, "data: expected the bytes that pack() returns, got 100 that cannot be"),
+    (lambda: unpack("state"), TypeError, "data: expected the bytes that pack() returns, got str"),
+    (lambda: pack([1]), TypeError, "state: expected the dict that state() returns, got list"),
+    (lambda: pack({"x": np.asarray([None])}), TypeError, "state['x']: expected numbers or names, got objects"),
+    (lambda: merged(state_of("accuracyk")), ValueError, "state: expected one of ood_bench, got one of accuracyk"),
+    (lambda: merged(state_of(significant_bits=8)), ValueError, "state: expected significant_bits=None, as here"),
+    (lambda: merged(state_of(in_value=1, out_value=0), in_value=0, out_value=2), ValueError, "references: expected 0"),
+    (lambda: reduce_batches("nothing", []), ValueError, "nothing"),
+    (lambda: reduce_batches("ood_bench", [], bits=3), TypeError, "ood_bench has no argument 'bits'"),
+    (lambda: reduce_batches("ood_bench", [SCORES, 3], COLUMNS), TypeError, "batch 1: expected a batch of Arrow, a"),
+    (lambda: reduce_batches("ood_bench", ["text"], COLUMNS), TypeError, "batch 0: expected a batch of Arrow, a data"),
+    (
+        lambda: reduce_batches("ood_bench", [SCORES, pa.table({"score": [1.0]})], COLUMNS),
+        ValueError,
+        "batch 1: expected a column label, got score",
+    ),
+    (
+        lambda: reduce_batches("ood_bench", [pa.table({"score": [1.0, None], "label": [0, 1], "n": [1, 1]})], COLUMNS),
+        ValueError,
+        "batch 0: score: expected no missing values, got 1",
+    ),
+    (
+        lambda: reduce_batches("ood_bench", [SCORES, {**SCORES, "n": [1, 1, 1, -1, 0]}], COLUMNS),
+        ValueError,
+        "batch 1: counts: expected integers of at least 0, got -1 at position 3",
+    ),
+    (lambda: reduce_batches("ood_bench", [SCORES], {"scorez": "score"}), TypeError, "has no argument 'scorez'"),
+]
+
+
+def merged(data: bytes, **options: Any) -> None:
+    metric = OODBench(**options)
+    metric.add_batch(predictions=[0.5], references=[0])
+    try:
+        metric.merge(unpack(data))
+    finally:
+        assert len(metric) == 1
+
+
+@pytest.mark.parametrize(("call", "error", "message"), WRONG)
+def test_wrong_input(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_batches_of_every_kind() -> None:
+    kinds: dict[str, Any] = {
+        "dict": SCORES,
+        "table": pa.table(SCORES),
+        "batch": pa.RecordBatch.from_pydict(SCORES),
+        "pandas": pd.DataFrame(SCORES),
+        "rows": [dict(zip(SCORES, row)) for row in zip(*SCORES.values())],
+    }
+    try:
+        import polars
+
+        kinds["polars"] = polars.DataFrame(SCORES)
+    except ModuleNotFoundError:
+        pass
+    for batch in kinds.values():
+        metric = OODBench()
+        metric.merge(reduce_batches("ood_bench", iter([batch]), COLUMNS))
+        assert len(metric) == 5
+        assert metric.compute() == EXPECTED
+    assert reduce_batches("ood_bench", []) == {}
+    assert reduce_batches("ood_bench", [[]], COLUMNS) == {}
+    assert unpack(pack({})) == {}
+
+
+def test_columns_of_the_same_names_and_rows_that_are_counted() -> None:
+    rows = pa.table({"predictions": np.zeros((50, 1), int).tolist(), "references": [0, 1] * 25, "other": range(50)})
+    state = reduce_batches("accuracyk", rows.to_batches(max_chunksize=7))
+    assert state["counts"].tolist() == [25, 25]
+    metric = AccuracyK()
+    metric.merge(unpack(pack(state)))
+    assert metric.compute() == {"accuracy": 0.5}
+
+
+def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, function, name in (("ray", ray_aggregate, "ray"), ("apache_beam", beam_combine, "apache-beam")):
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+        with pytest.raises(ImportError, match=f"expected {name} to be installed, got none: pip install {name}"):
+            function("ood_bench")

@@ -1,0 +1,88 @@
+"""The blocks of the guide to many machines give the bits of one process, each where its engine is installed.
+
+On two million rows, with groups. `make test-engines` installs all engines.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from openworld_metrics import OODBench
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "machines.md"
+ROWS = 500_000  # in each of four files
+INTRODUCTION, *SECTIONS = GUIDE.read_text(encoding="utf-8").split("\n## ")
+SCRIPTS = {
+    f"{section.partition(chr(10))[0]} {i}": script
+    for section in SECTIONS
+    for i, script in enumerate(re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL))
+}
+NEEDED = {"Dask": "distributed", "SQL": "duckdb", "Ray Data": "ray", "Spark": "pyspark", "Beam": "apache_beam"}
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the first block of the guide has written the data, of more rows."""
+    folder = tmp_path_factory.mktemp("engines")
+    (script,) = re.findall(r"```python\n(.*?)```", INTRODUCTION, flags=re.DOTALL)
+    assert "ROWS = 1_000\n" in script
+    run(script.replace("ROWS = 1_000\n", f"ROWS = {ROWS}\n"), folder)
+    assert sum(pq.read_metadata(file).num_rows for file in folder.glob("scores/*.parquet")) == 4 * ROWS
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(scores: Path) -> dict[str, Any]:
+    table = pq.read_table(scores / "scores")
+    return OODBench().compute(predictions=table["score"], references=table["label"], groups=table["site"])
+
+
+def run(script: str, folder: Path) -> list[Any]:
+    """What a script prints, without what its engine says of itself."""
+    (folder / "script.py").write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return [ast.literal_eval(line) for line in done.stdout.splitlines() if re.match(r"\{.*\}$", line)]
+
+
+def check_engine(name: str) -> None:
+    engine = name.rpartition(" ")[0]
+    for module in [NEEDED.get(engine, engine.lower()), *(["dask.dataframe", "pandas"] if name == "Dask 1" else [])]:
+        if find_spec(module.partition(".")[0]) is None:
+            pytest.skip(f"{engine} is not installed: make test-engines")
+        if "." in module:
+            pytest.importorskip(module)
+    if engine == "Spark" and shutil.which("java") is None:
+        pytest.skip("Spark needs a Java: make test-engines")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "One process 0"])
+def test_an_engine_gives_the_bits_of_one_process(name: str, scores: Path, expected: dict[str, Any]) -> None:
+    check_engine(name)
+    whole, *by_site = run(SCRIPTS[name], scores)
+    assert whole == expected
+    table = expected["groups"]
+    sites = {site: {key: table[key][i] for key in ("auroc", "fpr95tpr")} for i, site in enumerate(table["group"])}
+    assert by_site == ([sites] if name in ("Ray Data 0", "Spark 0", "Beam 0", "Daft 0") else [])
+
+
+def test_the_guide_shows_all_engines(tmp_path: Path) -> None:
+    engines = ["SQL 0", "Dask 0", "Dask 1", "Ray Data 0", "Spark 0", "Beam 0", "Daft 0", "Polars 0", "DuckDB 0"]
+    assert [*SCRIPTS] == ["One process 0", *engines]
+    assert all("print(" in script or "beam.Map(print)" in script for script in SCRIPTS.values())
+    (script,) = re.findall(r"```python\n(.*?)```", INTRODUCTION, flags=re.DOTALL)
+    run(script, tmp_path)
+    assert len(run(SCRIPTS["One process 0"], tmp_path)) == 1

@@ -1,0 +1,177 @@
+"""What people see: colour only on a terminal that wants it, intervals that take no time, progress that goes away."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import OODBench, compare
+from openworld_metrics.command.outputs import Painted, show
+from openworld_metrics.command.terminal import people, waiting
+from openworld_metrics.metric.results import Rate, Summary
+from openworld_metrics.reports.terminal.comparison import comparison_text
+from openworld_metrics.reports.terminal.results import results_text
+from tests.command.terminal import on_terminal
+
+LABELS = [0, 1] * 10
+FILES = ["--predictions", "first.npy", "--references", "labels.npy"]
+MODELS = ["--first-predictions", "first.npy", "--second-predictions", "second.npy", "--references", "labels.npy"]
+
+
+@pytest.fixture
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    made = {"first": rng.random(20) + LABELS, "second": rng.random(20), "labels": np.asarray(LABELS)}
+    for name, column in made.items():
+        np.save(f"{name}.npy", column)
+    return made
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*[mK]|\r", "", text)
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", "xterm")])
+@pytest.mark.usefixtures("scores")
+def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(name, value)
+    commands = [["compute", "ood_bench", *FILES], ["compare", "ood_bench", *MODELS, "--n-resamples", "20"]]
+    for command in commands:
+        printed = on_terminal([*command, "--confidence-level", "0.9"], tmp_path)
+        assert ("\x1b[" in printed) == (value == "xterm")
+        assert re.search(r"auroc +(↑ +)?1\.000", bare(printed))
+
+
+@pytest.mark.usefixtures("scores")
+def test_a_name_has_no_colour_of_its_own(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    show("\x1b[31mred")
+    assert capfd.readouterr().out == "\\x1b[31mred\n"
+    monkeypatch.setattr(people, "in_colour", lambda: True)
+    table = {key: [0.0] for key in ("first", "second", "difference", "low", "high", "p_value")}
+    text = people.for_people(
+        lambda paint: comparison_text({"key": ["\x1b[31mred"], **table, "better": [None]}, paint=paint)
+    )
+    assert isinstance(text, Painted)
+    assert "\\x1b[31mred" in text
+
+
+def test_intervals_that_take_no_time(scores: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"predictions": scores["first"], "references": scores["labels"]}
+    plain, certain = (OODBench(confidence_level=level).summary(**columns) for level in (None, 0.95))
+    for terminal, quick in ((False, True), (True, False), (True, True)):
+        monkeypatch.setattr(people, "on_terminal", lambda answer=terminal: answer)
+        monkeypatch.setattr(people, "_is_quick", lambda metric, answer=quick: answer)
+        metric = OODBench()
+        metric.add_batch(**columns)
+        found, note = people.with_quick_intervals(metric, OODBench.summary)
+        assert found == (certain if terminal and quick else plain)
+        assert note == ("95 % intervals: 1,000 resamples" if terminal and quick else "")
+        assert people.without_intervals(found) == plain
+
+
+def test_which_intervals_take_no_time() -> None:
+    rng = np.random.default_rng(0)
+    for size, resamples, quick in ((2000, 1000, True), (20_000, 1000, False), (20_000, 100, True)):
+        metric = OODBench(n_resamples=resamples)
+        metric.add_batch(predictions=rng.random(size), references=np.arange(size) % 2)
+        assert people._is_quick(metric) == quick
+        assert len(metric) == size
+
+
+@pytest.mark.usefixtures("scores")
+def test_what_is_saved_does_not_depend_on_a_terminal(tmp_path: Path, run: Any) -> None:
+    command = ["compute", "ood_bench", *FILES, "--save"]
+    on_terminal([*command, "terminal.json"], tmp_path)
+    assert run(*command, "pipe.json")[0] == 0
+    terminal, pipe = (json.loads(Path(f"{name}.json").read_text()) for name in ("terminal", "pipe"))
+    assert terminal == pipe
+    assert "auroc_low" not in pipe
+
+
+def test_a_threshold_has_all_its_digits() -> None:
+    threshold = 1 / 3
+    text = results_text("x", "", Summary({"fpr95tpr": Rate(0.5, False, threshold=threshold), "t_threshold": threshold}))
+    assert text.count(repr(threshold)) == 2
+
+
+def test_groups_and_their_mean(scores: dict[str, np.ndarray]) -> None:
+    columns = {"predictions": scores["first"], "references": scores["labels"], "groups": ["x/a"] * 10 + ["x/b"] * 10}
+    lines = results_text("ood_bench", "", OODBench().summary(**columns)).split("\n")
+    assert [line.split()[:2] for line in lines[3:]] == [
+        ["x", "1.000"],
+        ["x/a", "1.000"],
+        ["x/b", "1.000"],
+        ["mean", "of"],
+    ]
+    assert "mean of 2" in lines[-1]
+    narrow = results_text(
+        "ood_bench", "", OODBench(metrics=["auroc", "aupr_in", "aupr_out"]).summary(**columns), width=40
+    )
+    assert max(map(len, narrow.split("\n"))) <= 40
+    assert narrow.count("mean of 2") == 2
+
+
+def test_a_comparison_fits(scores: dict[str, np.ndarray]) -> None:
+    table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, n_resamples=50)
+    for width in (60, 80, 110, 160):
+        lines = comparison_text(table, ("ours", "theirs"), width=width).split("\n")
+        assert max(map(len, lines)) <= max(width, 80)
+        assert ("●" in lines[1]) == (width >= 110)
+        assert lines[1].endswith("ours is better")
+    same = compare("ood_bench", scores["first"], scores["first"], references=LABELS, n_resamples=50)
+    assert all(line.endswith("no clear difference") for line in comparison_text(same).split("\n")[1:])
+    without = {key: column for key, column in table.items() if key in ("key", "first", "second", "difference")}
+    assert comparison_text(without).split("\n")[0].split() == ["first", "second", "difference"]
+
+
+def test_groups_of_a_comparison_are_left_to_the_file(scores: dict[str, np.ndarray]) -> None:
+    groups = ["a"] * 10 + ["b"] * 10
+    table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, groups=groups, n_resamples=20)
+    assert len(table["key"]) == 6
+    assert len(comparison_text(table).split("\n")) == 3
+
+
+class Terminal:
+    """Standard error of a terminal, which keeps what is written."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream)
+    with waiting.waiting("compute: working"):
+        pass
+    assert stream.text == ""
+    monkeypatch.setattr(waiting, "_AFTER", 0.0)
+    with waiting.waiting("compute: working"):
+        while not stream.text:
+            time.sleep(0.001)
+        waiting.end_waiting()
+        ended = stream.text
+    assert re.fullmatch(r"(\r\x1b\[Kcompute: working, 0 s)+\r\x1b\[K", ended)
+    assert stream.text == ended
+    monkeypatch.setenv("TERM", "dumb")
+    with waiting.waiting("compute: working"):
+        assert not waiting._lines
