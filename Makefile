@@ -15,6 +15,7 @@
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the tables into docs/benchmarks.md
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
+#   make bench-engines           a hundred million rows of Parquet through the engines of the guide to many machines
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
@@ -39,7 +40,7 @@ UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
+.PHONY: bench bench-engines bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
 	test-versions lint sync spaces screenshots chromium java latex clean
 
@@ -86,7 +87,7 @@ test-integrations: $(VENV)-integrations/installed
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
-	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_batches.py
+	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_retries.py tests/cluster/test_batches.py
 
 test-latex: $(VENV)/installed latex
 	$(BIN)/python -m pytest -rs tests/reports/test_tables.py
@@ -112,6 +113,9 @@ bench: $(VENV)/installed-bench
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale
+
+bench-engines: $(VENV)-engines/installed
+	$(VENV)-engines/bin/python -m tests.benchmarks.engines
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
 from ..evaluation.validator import OpenSetValidator
@@ -79,8 +80,9 @@ on a terminal, JSON in a pipe.
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
-def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
+def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
+    report: Path | None = arguments["report"]
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -90,17 +92,16 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
         check_folder(nearest_folder(report))
         if report.is_dir():
             check_file(report / "index.html")
+    other = None if arguments["compare"] is None else _read(arguments, references, arguments["compare"])
     detections, known, results, options = run(arguments, references)
     _warn_of_unnamed(detections, known, options)
-    other = None
-    if arguments["compare"] is not None:
-        other = _read(arguments, references, arguments["compare"])
+    if other is not None:
         _warn_of_unnamed(other, known, options)
         results["other"] = evaluate_detections(other, known, standard=arguments["standard"], progress=True, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
-        names = [arguments["model"] or arguments["predictions"], arguments["compare"] or "other"]
+        names = _short_names([arguments["model"] or arguments["predictions"], *filter(None, [arguments["compare"]])])
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
     places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
@@ -203,7 +204,23 @@ def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, 
     for name in ("known_classes", "box_format"):
         if name in more:
             raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
-    return options | more
+    options |= more
+    threshold = options.get("iou_threshold", OpenSetDetection.iou_threshold)
+    if given["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
+        raise click.UsageError(f"--report: expected an --iou-threshold of at least 0.1, got {threshold}")
+    return options
+
+
+def _short_names(places: Sequence[str]) -> list[str]:
+    """Two paths by the first part in which they differ from the end; one as it is.
+
+    >>> _short_names(["runs/softmax/labels", "runs/energy/labels"])
+    ['softmax', 'energy']
+    """
+    if len(places) < 2:
+        return [*places]
+    parts = zip(*(Path(place).parts[::-1] for place in places))
+    return next(([*several] for several in parts if len({*several}) > 1), [*places])
 
 
 def _words(given: Sequence[str]) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 from ..extras import extra
 from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
+from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 
 with extra("torchmetrics"):
@@ -96,7 +97,7 @@ class TorchMetric(torchmetrics.Metric):
         return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
 
     def _named(self, args: tuple[Any, ...], columns: Mapping[str, Any]) -> dict[str, Any]:
-        names = [name for name in self.metric.columns if name != GROUPS]
+        names = [name for name in self.metric.columns if name not in (COUNTS, GROUPS)]
         if len(args) > len(names):
             raise TypeError(f"{self.metric.name} takes {len(names)} columns, {', '.join(names)}; got {len(args)}")
         twice = [name for name in names[: len(args)] if name in columns]
@@ -120,9 +121,9 @@ def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> To
     part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
     of them, as `self.log_dict(metric.compute())` does; torchmetrics' own arguments, such as process_group.
 
-    `update` takes columns by name, or in the metric's order, `groups` by name only. In a MetricCollection give them
-    by name: each metric gets its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one;
-    curves and tables are left out. The states of processes are gathered by `torch.distributed.all_gather_object`,
+    `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only. In a MetricCollection
+    give them by name: each metric gets its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or
+    one; curves and tables are left out. The states of processes are gathered by `torch.distributed.all_gather_object`,
     and every process has the results of all. `forward`, which is calling it, computes the batch alone too: a batch
     without unknown samples is then an error for many metrics; call `update`.
 

@@ -14,8 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -88,34 +86,3 @@ def test_the_guide_shows_all_engines(tmp_path: Path) -> None:
     (script,) = re.findall(r"```python\n(.*?)```", INTRODUCTION, flags=re.DOTALL)
     run(script, tmp_path)
     assert len(run(SCRIPTS["One process 0"], tmp_path)) == 1
-
-
-DIES = """
-import os
-from pathlib import Path
-
-def once(batch):
-    try:
-        Path({mark!r}).touch(exist_ok=False)
-    except FileExistsError:
-        return batch
-    os._exit(9)
-"""
-
-
-def test_a_task_of_ray_that_is_run_again_counts_once(tmp_path: Path) -> None:
-    """A worker dies in the middle of its first task, which another runs from the beginning."""
-    pytest.importorskip("ray")
-    rng = np.random.default_rng(0)
-    table = pa.table({"predictions": rng.integers(0, 50, 4000) / 64, "references": rng.integers(0, 2, 4000)})
-    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=500)
-    script = f"""{DIES.format(mark=str(tmp_path / "died"))}
-import ray
-from openworld_metrics.cluster import ray_aggregate
-
-ray.init(num_cpus=2, log_to_driver=False)
-rows = ray.data.read_parquet("rows.parquet").repartition(8).map_batches(once, batch_format="pyarrow")
-print(rows.aggregate(ray_aggregate("ood_bench"))["ood_bench"])
-"""
-    assert run(script, tmp_path) == [OODBench().compute(**{name: table[name] for name in table.column_names})]
-    assert (tmp_path / "died").exists()

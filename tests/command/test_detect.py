@@ -241,6 +241,18 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
         "coco.json: expected another file to write to, got one that is read",
     ),
+    "a report of boxes that touch": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "0.05"],
+        "--report: expected an --iou-threshold of at least 0.1, got 0.05",
+    ),
+    "a report and no threshold": (
+        [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "x"],
+        "iou_threshold: exp",
+    ),
+    "another detector's bad line": (
+        [*FILES, *CLASSES, "--compare", "labels/bad"],
+        "labels/bad/0000.txt:1: expected class",
+    ),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
     "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
@@ -379,7 +391,8 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     page = Path("report/index.html").read_text()
     assert "<b>predictions vs other:</b> U-Recall" in page
     assert "<b>predictions is better</b>" in page
-    assert page.count(" unknown objects</span>") == 2
+    bars = re.findall(r'aria-label="(predictions|other): (found.*?)"', page)
+    assert [name for name, _ in bars] == ["predictions", "other"] * 2
 
 
 WRONG_PAIRS = {

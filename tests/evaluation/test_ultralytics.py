@@ -13,7 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from openworld_metrics import evaluation, formats
+from openworld_metrics import OpenSetDetection, evaluation, formats
 from openworld_metrics.evaluation import OpenSetValidator
 
 ultralytics = pytest.importorskip("ultralytics")
@@ -116,3 +116,19 @@ def test_the_command_with_a_configuration_file(data: Path, tmp_path: Path) -> No
     assert json.loads(done.stdout.splitlines()[-1])["openset_metrics"]["total_known"] > 0
     assert (tmp_path / "x.txt").read_text().startswith("Standard metrics")
     assert (tmp_path / "report" / "index.html").exists()
+
+
+def test_results_are_boxes(model: Any, data: Path) -> None:
+    results = [
+        model.predict(path, conf=CONF, verbose=False)[0] for path in sorted((data.parent / "images/val").iterdir())
+    ]
+    true = [{"boxes": one.boxes.xyxy.numpy()[:3], "labels": np.asarray([0, 2, 7])[: len(one.boxes)]} for one in results]
+    assert sum(len(one.boxes) for one in results) > 12
+    metric = OpenSetDetection(known_classes=KNOWN, unknown_class_id=UNKNOWN_ID)
+    plain = [{"boxes": one.boxes.xyxy, "scores": one.boxes.conf, "labels": one.boxes.cls} for one in results]
+    expected = metric.compute(predictions=plain, references=true)
+    assert metric.compute(predictions=results, references=true) == expected
+    supervision = pytest.importorskip("supervision")
+    found = [supervision.Detections.from_ultralytics(one) for one in results]
+    marked = [supervision.Detections(xyxy=one["boxes"], class_id=one["labels"]) for one in true]
+    assert metric.compute(predictions=found, references=marked) == expected

@@ -6,13 +6,15 @@ import functools
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import openworld_metrics
 from openworld_metrics import metric_class
 from tests import cases
 from tests.fuzz.engine import Case, Refused, Target
 from tests.fuzz.fingerprint import batches_of, check_results, check_same, fingerprint
 from tests.fuzz.values import anything, changed
-from tests.splitting import split_options
+from tests.splitting import length, split_options
 
 HUGE = 1000  # thresholds: what more of them cost is what a caller wants
 FOUR = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
@@ -32,6 +34,9 @@ def make(name: str, rng: Random) -> Batch:
     columns, options = cases.draw(name, rng.randrange(1 << 30))
     if rng.random() < 0.2:
         columns = cases.with_groups(columns, rng.getrandbits(32))
+    if "counts" in metric_class(name).columns and rng.random() < 0.2:
+        counts = np.random.default_rng(rng.getrandbits(32)).integers(1, 4, length(columns))
+        columns = {**columns, "counts": counts}
     at_load, at_compute = split_options(name, options)
     return Batch(columns, at_load, at_compute, {key: cases.as_lists(column) for key, column in columns.items()})
 

@@ -8,7 +8,7 @@ from 1 and both ends are included, as in VOC's annotations. Source: Everingham e
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,17 @@ def are_class_files(folder: Path, dataset: Dataset) -> bool:
     if any(_PREFIX.match(stem) for stem in stems):
         return True
     images, classes = find_image(dataset), {*dataset.classes.values(), UNKNOWN}
-    return any(stem not in images and spelling(stem, classes) is not None for stem in stems)
+    if any(stem not in images and spelling(stem, classes) is not None for stem in stems):
+        return True
+    # where no class is known by the names of the files, their lines begin with images
+    return not any(stem in images for stem in stems) and any(map(images.__contains__, _first_words(folder)))
+
+
+def _first_words(folder: Path) -> Iterator[str]:
+    """The first word of each text of a folder."""
+    for path in sorted(filter(Path.is_file, folder.glob("*.txt"))):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            yield from next((line.split()[:1] for line in file if line.strip()), [])
 
 
 def read_class_files(

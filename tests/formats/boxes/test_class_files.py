@@ -120,6 +120,10 @@ CLASS = "expected the name of a class of the references, or unknown"
 LINE = "000001 0.5 1 1 8 8\n"
 WRONG: dict[str, tuple[dict[str, str], str]] = {
     "no class": ({"cat.txt": "", "zebra.txt": ""}, rf"zebra.txt: {CLASS}, got 'zebra'; --names says all classes"),
+    "no known class at all": (
+        {"zebra.txt": LINE, "a.txt": "\n"},
+        rf"a.txt: {CLASS}, got 'a'; --names says all classes",
+    ),
     "a prefix alone": ({"comp4_det_test_zebra.txt": ""}, rf"comp4_det_test_zebra.txt: {CLASS}, got 'zebra'"),
     "five fields": (
         {"cat.txt": f"{LINE}000001 0.5 1 1 8"},

@@ -1,0 +1,255 @@
+"""A hundred million rows of Parquet through the engines of the guide to many machines, each in a process of its own.
+
+python -m tests.benchmarks.engines            print the table and write it into docs/benchmarks.md
+python -m tests.benchmarks.engines WORK FOLDER     one work as JSON, of the Parquet files in a folder
+
+The memory of a work is the peak of the largest of its processes, as the system counts it: pages that processes share
+count in each. What travels are the bytes of the states that its tasks hand on, or of the rows that leave the engine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from openworld_metrics import Metric, OODBench
+from openworld_metrics.cluster import compute_parquet, ray_aggregate, reduce_batches
+from tests.benchmarks.scale import Run, batches
+from tests.benchmarks.table import write
+
+RUN = Run("ood_bench", "float16", None, 10**8, 10**6)
+FILES = 10
+METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
+HEADER = ["| engine | time | memory of the largest process | what travels | AUROC |", "|---|---|---|---|---|"]
+
+
+def write_rows(folder: Path, run: Run) -> None:
+    """Files of as many batches, a row group each."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    each = max(1, run.size // run.batch // FILES)
+    file: Any = None
+    for i, columns in enumerate(batches(run)):
+        table = pa.table(columns)
+        if i % each == 0:
+            if file:
+                file.close()
+            file = pq.ParquetWriter(folder / f"{i // each}.parquet", table.schema)
+        file.write_table(table)
+    if file:
+        file.close()
+
+
+def dask(folder: Path) -> tuple[dict[str, Any], int]:
+    """Two workers of a local cluster."""
+    from distributed import Client
+
+    travelled: list[int] = []
+    merge = Metric.merge
+
+    def counting(metric: Metric, state: Any) -> None:
+        travelled.append(sum(array.nbytes for array in state.values()))
+        merge(metric, state)
+
+    with (
+        Client(n_workers=2, threads_per_worker=1, dashboard_address=None),
+        mock.patch.object(Metric, "merge", counting),
+    ):
+        return compute_parquet("ood_bench", folder, metrics=METRICS), sum(travelled)
+
+
+def duckdb_groups(folder: Path) -> tuple[dict[str, Any], int]:
+    """`GROUP BY` on two threads, and counts."""
+    import duckdb
+
+    duckdb.sql("SET threads = 2")
+    rows = duckdb.sql(
+        f"SELECT predictions, \"references\", count(*) AS n FROM '{folder}/*.parquet' GROUP BY ALL"
+    ).to_arrow_table()
+    columns = {"predictions": rows["predictions"], "references": rows["references"], "counts": rows["n"]}
+    return OODBench(metrics=METRICS).compute(**columns), rows.nbytes
+
+
+def duckdb_batches(folder: Path) -> tuple[dict[str, Any], int]:
+    """All rows as batches of Arrow."""
+    import duckdb
+
+    duckdb.sql("SET threads = 2")
+    travelled = 0
+
+    def read() -> Iterator[Any]:
+        nonlocal travelled
+        rows = duckdb.sql(f"SELECT predictions, \"references\" FROM '{folder}/*.parquet'")
+        for batch in rows.to_arrow_reader(1_000_000):
+            travelled += batch.nbytes
+            yield batch
+
+    return of_batches(read()), travelled
+
+
+def polars_groups(folder: Path) -> tuple[dict[str, Any], int]:
+    """`group_by` of the streaming engine, and counts."""
+    import polars as pl
+
+    rows = (
+        pl.scan_parquet(f"{folder}/*.parquet")
+        .group_by("predictions", "references")
+        .len("counts")
+        .collect(engine="streaming")
+    )
+    return OODBench(metrics=METRICS).compute(**{name: rows[name] for name in rows.columns}), rows.estimated_size()
+
+
+def polars_batches(folder: Path) -> tuple[dict[str, Any], int]:
+    """All rows as batches of the streaming engine."""
+    import polars as pl
+
+    travelled = 0
+
+    def read() -> Iterator[Any]:
+        nonlocal travelled
+        for batch in pl.scan_parquet(f"{folder}/*.parquet").collect_batches(maintain_order=False):
+            travelled += batch.estimated_size()
+            yield batch
+
+    return of_batches(read()), travelled
+
+
+def of_batches(read: Iterator[Any]) -> dict[str, Any]:
+    metric = OODBench(metrics=METRICS)
+    metric.merge(reduce_batches("ood_bench", read, metrics=METRICS))
+    return metric.compute()
+
+
+def ray_data(folder: Path) -> tuple[dict[str, Any], int]:
+    """An aggregate over the whole data set; a merge notes the bytes that have come to it."""
+    import ray
+
+    aggregate = ray_aggregate("ood_bench", metrics=METRICS)
+    merge, notes = aggregate.merge, str(folder / "travelled.txt")
+
+    def noting(one: bytes, other: bytes) -> bytes:
+        with open(notes, "a", encoding="utf-8") as file:
+            file.write(f"{len(other)}\n")
+        return bytes(merge(one, other))
+
+    aggregate.merge = noting
+    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+    results = ray.data.read_parquet(str(folder), file_extensions=["parquet"]).aggregate(aggregate)["ood_bench"]
+    noted = Path(notes).read_text(encoding="utf-8").split() if Path(notes).exists() else []
+    return results, sum(map(int, noted))
+
+
+def sklearn_whole(folder: Path) -> tuple[dict[str, Any], int]:
+    """scikit-learn's AUROC of all rows in memory: one number, where the others compute four."""
+    import numpy as np
+    import pyarrow.parquet as pq
+    from sklearn.metrics import roc_auc_score
+
+    rows = pq.read_table(folder)
+    scores, labels = (rows[name].to_numpy() for name in ("predictions", "references"))
+    return {"auroc": float(roc_auc_score(labels, scores.astype(np.float32)))}, 0
+
+
+WORKS: dict[str, tuple[str, Callable[[Path], tuple[dict[str, Any], int]], str]] = {
+    "duckdb-groups": ("DuckDB, `GROUP BY` and counts", duckdb_groups, "duckdb"),
+    "polars-groups": ("Polars, `group_by` and counts", polars_groups, "polars"),
+    "dask": ("Dask, `compute_parquet`, two workers", dask, "distributed"),
+    "duckdb": ("DuckDB, batches of all rows", duckdb_batches, "duckdb"),
+    "polars": ("Polars, batches of all rows", polars_batches, "polars"),
+    "ray": ("Ray Data, `ray_aggregate`, two cores", ray_data, "ray"),
+    "sklearn": ("one process, scikit-learn's `roc_auc_score` alone", sklearn_whole, "sklearn"),
+}
+
+
+class Watched(threading.Thread):
+    """Watches this process and all that it starts; `largest` is the peak of the largest of them, in bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.largest, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        """Look ten times a second."""
+        while not self.done.wait(0.1):
+            self.look()
+
+    def look(self) -> None:
+        """Take the peaks of the processes that there are now."""
+        parents, peaks = {}, {}
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+            except OSError:  # it has just ended
+                continue
+            number = int(status.parent.name)
+            parents[number] = int(lines["PPid"])
+            peaks[number] = 1024 * int(lines.get("VmHWM", "0").split()[0])
+        ours = {number for number in parents if self._is_below(number, parents)}
+        self.largest = max(self.largest, *(peaks[number] for number in ours), 0)
+
+    @staticmethod
+    def _is_below(number: int, parents: dict[int, int]) -> bool:
+        while number in parents and number != os.getpid():
+            number = parents[number]
+        return number == os.getpid()
+
+
+def measured(name: str, folder: Path) -> dict[str, Any]:
+    """A work, timed and watched in this process."""
+    watched = Watched()
+    watched.start()
+    start = time.perf_counter()
+    results, travelled = WORKS[name][1](folder)
+    took = time.perf_counter() - start
+    watched.done.set()
+    watched.look()
+    return {"seconds": took, "memory": watched.largest, "travelled": travelled, "results": results}
+
+
+def line(title: str, found: dict[str, Any]) -> str:
+    """The row of the table."""
+    travelled = f"{found['travelled'] / 1e6:,.1f} MB" if found["travelled"] else "–"
+    memory = f"{found['memory'] / 1e6:,.0f} MB"
+    return f"| {title} | {found['seconds']:,.1f} s | {memory} | {travelled} | {found['results']['auroc']!r} |"
+
+
+def main(*, size: int = RUN.size, works: tuple[str, ...] = tuple(WORKS), save: bool = True) -> list[str]:
+    """Write the rows, measure every work that is installed, print the table. Returns its lines."""
+    lines, results = list(HEADER), {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_rows(Path(folder), replace(RUN, size=size, batch=min(RUN.batch, size)))
+        for name in works:
+            title, _, module = WORKS[name]
+            if importlib.util.find_spec(module) is None:
+                print(f"{module} is not installed: make bench-engines")
+                continue
+            command = [sys.executable, "-m", "tests.benchmarks.engines", name, folder]
+            found = json.loads(subprocess.check_output(command).splitlines()[-1])
+            results[name] = found["results"]
+            lines.append(line(title, found))
+            print(lines[-1], flush=True)
+    ours = [result for name, result in results.items() if name != "sklearn"]
+    assert all(result == ours[0] for result in ours), "the engines differ"
+    if save:
+        write("engines", lines)
+    return lines
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(json.dumps(measured(sys.argv[1], Path(sys.argv[2]))))
+    else:
+        main()
