@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .blocks import keys_html
 from .values import percent
 
-_LEGIBLE = 0.1  # of a bar, a part that a number fits into
+_LEGIBLE = 0.07  # of a bar, a part that a number fits into
 
 
 class Part(NamedTuple):

@@ -9,6 +9,8 @@ from typing import Any
 from .blocks import region
 from .values import DIGITS, number, percent
 
+_SHORT = 6  # letters of a name that fits above a narrow cell
+
 
 def data_table(
     columns: Mapping[str, Sequence[Any]],
@@ -89,5 +91,6 @@ def matrix(
         note = f"<br>{escape(notes[row])}" if row in notes else ""
         lines.append(f'<tr><th scope="row"><b>{escape(row)}</b>{note}</th>{"".join(cells)}</tr>')
     kind = "matrix" if shares else "matrix tight"
+    kind += " upright" if not shares and max(map(len, columns), default=0) > _SHORT else ""
     table = f'<table class="{kind}"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
     return region(table, name, "scrollx")
