@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.sorting import indices, sorted_with
+from ..arrays.arrays import is_numpy_array
+from ..arrays.sorting import indices, sort_in_place, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
 from ..ranking.counts import Side, as_side, runs, sort_sides
@@ -26,12 +27,15 @@ from .spro import defects_of, regions_of
 class PixelRates:
     """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
 
+    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
-    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+    def __init__(self, options: MapOptions, state: AnomalyState, *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
+        if in_place and is_numpy_array(normal) and normal.dtype.itemsize > 2 and counts is None:
+            sort_in_place(normal)
         bits = state.get("significant_bits")
         self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
 

@@ -19,6 +19,7 @@ import gradio as gr
 from .events.wiring import Wiring
 from .form.parts import Inputs
 from .page import Page
+from .results.numbers import heading_html
 from .results.outputs import Outputs
 from .runner import Runner, explain
 from .serving.ending import bounded
@@ -35,7 +36,7 @@ def build(page: Page, folder: Path) -> gr.Blocks:
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
     """Add a metric's page and its endpoint to the current `gr.Blocks`; `opened` is the event that opens it."""
     runner = Runner(page, folder)
-    gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
+    gr.HTML(heading_html(page.name, page.question), apply_default_css=False, padding=False)
     with gr.Row(equal_height=False, elem_classes="halves"):
         with gr.Column(min_width=320, elem_classes="inputs-column"):
             inputs = Inputs(page, runner.defaults, runner.texts.inputs)

@@ -85,6 +85,8 @@ class Page(NamedTuple):
     worst: the samples that are ranked worst
     thumbnails: the images with the most errors, at most so many
     sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    widths: quarters of the page that each of the pictures takes, by default two
+    slider_below, strip_below: the picture below whose row the slider, and the strip of small pictures, stand
     method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
     meaning: from a key to what the result says, or ""
@@ -104,6 +106,9 @@ class Page(NamedTuple):
     draw_image: Callable[[Computed], Any] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
     thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
+    widths: tuple[int, ...] = ()
+    slider_below: int = 1
+    strip_below: int = 1
     method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}

@@ -19,12 +19,12 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, widen
 from ..arrays.columns import check_no_nan
 from ..arrays.compiled import worth_compiling
-from ..arrays.sorting import indices, sort_in_place, sorted_with
+from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
 from ..metric.prepared import MissingClassError
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
+_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 
 
 class Counts(NamedTuple):
@@ -101,14 +101,27 @@ class Side(NamedTuple):
         )
 
 
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False, bits: int | None = None) -> Side:
+def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores, owned=owned), None, bits)
+        return Side(ascending(scores), None, bits)
     ordered, order = sorted_with(scores, indices(scores))
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+
+
+def sides_of_kinds(
+    scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
+) -> list[Side]:
+    """The side of each kind of samples, all sorted at once.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    """
+    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+        return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    parts = [kinds == kind for kind in range(number)]
+    return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
 
 def exceedance_counts(
@@ -143,53 +156,12 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
         )
 
 
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+def ascending(scores: Array) -> Array:
+    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
+    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:

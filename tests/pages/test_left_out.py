@@ -58,12 +58,12 @@ def test_one_press_leaves_rows_out(name: str, root: Path, tmp_path: Path, monkey
     with pytest.raises(ValueError, match=r"line \d+.*leave the row out"):
         one.show(form)
     found = one.show(form._replace(leave_out=True))
-    assert f'role="status">{LEFT}</div>' in found.numbers
+    assert f'role="status">{LEFT}</div>' in found.compared
     assert LEFT in found.report
     clean.to_csv(tmp_path / "clean.csv", index=False)
     expected = one.show(Form(files=[[tmp_path / "clean.csv"]]))
     assert found.json == expected.json
-    assert "left out" not in expected.numbers
+    assert "left out" not in expected.compared
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
     typed = pd.DataFrame({column: pd.read_csv(files[0][0], dtype=object)[column] for column in clean})
     assert one.show(Form(tables=[typed], leave_out=True)).json == expected.json

@@ -201,7 +201,7 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
         "f1_score": Rate(1.0, True),
     }
     said = result_help("Returns:\n    auroc: an area. More.\n\nRaises:")
-    shown = numbers_html(page, Summary(results), said)
+    shown = "".join(numbers_html(page, Summary(results), said))
     assert re.findall(r'data-key="(\w+)"', shown) == ["auroc", "fpr95tpr", "fpr95tpr_threshold", "aupr_in", "f1_score"]
     assert re.findall(r"<caption>(.*?)</caption>", shown) == ["Areas", "At the threshold"]
     assert "An area." in shown
@@ -210,8 +210,11 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert '<span class="rate" title="1e-07" data-full="1e-07">1.00e-07</span>' in shown
     assert '>[<span class="rate" title="0.25" data-full="0.25">0.250</span>, ' in shown
     table = {"image": [0, 1], "U-Recall": [0.5, None]}
-    shown = numbers_html(
-        page_of("openset_detection"), Summary({"WI": Rate(0.1, False), "per_image": table}), {}, ["1 · a<b>", "2 · c"]
+    _, shown = numbers_html(
+        page_of("openset_detection"),
+        Summary({"WI": Rate(0.1, False), "total": 3, "per_image": table}),
+        {},
+        ["1 · a<b>", "2 · c"],
     )
     assert 'data-image="1">2 · c</button>' in shown
     assert "a&lt;b&gt;" in shown
@@ -257,7 +260,7 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert [line[0] for line in lines[1:]] == ["msp", "energy", "knn"]
     assert float(lines[2][lines[0].index("mean auroc")]) == pytest.approx(100 * expected["energy"]["auroc"])
     assert r"\textbf" in latex
-    assert "class='best'" in shown.numbers
+    assert "class='best'" in shown.compared
     names = [trace.name for trace in shown.figures[1].data]
     assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
     assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3

@@ -20,7 +20,15 @@ THEME = gr.themes.Default(
     checkbox_border_color="*neutral_400",
     checkbox_border_color_dark="*neutral_400",
     block_background_fill_dark="*neutral_900",  # on which the colours of the pictures have a contrast of 3
-    slider_color="*primary_600",
+    slider_color="*neutral_700",
+    slider_color_dark="*neutral_200",
+    # colour belongs to data: buttons and tabs are neutral
+    button_primary_background_fill="*neutral_900",
+    button_primary_background_fill_hover="*neutral_700",
+    button_primary_text_color="white",
+    button_primary_background_fill_dark="*neutral_100",
+    button_primary_background_fill_hover_dark="*neutral_300",
+    button_primary_text_color_dark="*neutral_900",
 )
 SCRIPTS, STYLES = ("events.js", "page.js"), ("page.css", "inputs.css")
 

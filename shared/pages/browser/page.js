@@ -6,7 +6,18 @@
     if (value === null) return "inf";
     if (Number.isInteger(value) && Math.abs(value) >= 1000) return value.toLocaleString("en");
     const small = value !== 0 && !(Math.abs(value) >= 5e-4 && Math.abs(value) < 1e6);
-    return small ? value.toExponential(2) : value.toFixed(3);
+    if (small) return value.toExponential(2);
+    let digits = 3;  // more where three would read as 1, which it is not
+    while (digits < 16 && Math.abs(value) !== 1 && Math.abs(+value.toFixed(digits)) === 1) digits += 1;
+    return value.toFixed(digits);
+  };
+
+  // fraction or percent: one of them on a whole page, whatever is drawn anew
+  const inPercent = {};
+  const asShown = (cell, percent) => {
+    const full = +cell.dataset.full;
+    const text = percent && cell.classList.contains("rate") ? `${(100 * full).toFixed(1)} %` : short(full);
+    if (cell.textContent !== text) cell.textContent = text;
   };
 
   // the threshold
@@ -30,7 +41,7 @@
     for (const cell of box.querySelectorAll("[data-rate]")) {
       const now = value(sweep, cell.dataset.rate, i);
       cell.dataset.full = now;
-      cell.textContent = short(now);
+      asShown(cell, inPercent[box.dataset.name]);
     }
     for (const button of box.querySelectorAll("[data-preset]"))
       button.setAttribute("aria-pressed", sweep.presets[button.dataset.preset] === i);
@@ -104,7 +115,7 @@
   const report = async (button) => {
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
     for (const plot of plotsOf(name)) {
-      const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
+      const title = plot.closest(".picture").querySelector(".take").dataset.title;
       figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
@@ -113,15 +124,20 @@
     save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
 
-  const digits = (button) => {
-    const kind = button.dataset.digits, numbers = button.closest(".numbers");
-    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
-    for (const cell of numbers.querySelectorAll("[data-full]")) {
-      cell.dataset.short ??= cell.textContent;
-      const rate = cell.classList.contains("rate");
-      const percent = rate ? `${(100 * +cell.dataset.full).toFixed(2)} %` : cell.dataset.short;
-      cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
+  // whatever is drawn anew is shown as the page is
+  const showRates = (name) => {
+    for (const cell of document.querySelectorAll(`#${name}-results .rate[data-full]`)) asShown(cell, inPercent[name]);
+    const [from, to] = inPercent[name] ? ["~g", "~%"] : ["~%", "~g"];
+    for (const plot of plotsOf(name)) {
+      const axes = ["xaxis", "yaxis"].filter((axis) => plot.layout?.[axis]?.tickformat === from);
+      if (axes.length) window.Plotly.relayout(plot, Object.fromEntries(axes.map((axis) => [`${axis}.tickformat`, to])));
     }
+  };
+  const digits = (button) => {
+    const name = button.parentElement.dataset.name;
+    inPercent[name] = button.dataset.digits === "percent";
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+    showRates(name);
   };
   const rows = (button) => {
     const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
@@ -157,8 +173,8 @@
   };
   const copied = (button, text) => {
     navigator.clipboard.writeText(text);
-    button.textContent = "✓";
-    setTimeout(() => { button.textContent = "⧉"; }, 1200);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1200);
   };
   const whole = (button) => copied(button, button.dataset.whole);
   const sentence = (button) => copied(button, button.previousElementSibling.textContent);
@@ -169,7 +185,7 @@
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
   // the options of a narrow page come after the results, for keys and screen readers too; see inputs.css
-  const narrow = matchMedia("(max-width: 767px)");
+  const narrow = matchMedia("(max-width: 899px)");
   const arrange = () => {
     for (const choices of document.querySelectorAll(".choices")) {
       const halves = choices.closest(".halves");
@@ -182,7 +198,12 @@
   new MutationObserver(() => {
     if (reaching) return;
     reaching = true;
-    setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
+    setTimeout(() => {
+      reaching = false;
+      reach();
+      arrange();
+      for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
+    }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
 
   const actions = {digits, image, take, preset, report, rows, whole, sentence};

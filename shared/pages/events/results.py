@@ -18,8 +18,8 @@ from .inputs import Changes, box
 
 PICTURE = ("message", "token", "plots")
 SHOWN = (
-    *("message", "token", "numbers", "threshold", "image", "strip", "worst", "texts_tab", "texts", "json", "call"),
-    *("cite", "report", "plots"),
+    *("message", "token", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
+    *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
 PRESS = (*SHOWN, "results", "hint", "detector")
 
@@ -36,7 +36,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done = bounded(self.runner.run, form)
-            view = bounded(self.runner.view, done, form._replace(detector=""))
+            view = bounded(self.runner.view, done, form._replace(detector="", image=0))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return _error(error)
         names = [*done.detectors]
@@ -84,9 +84,13 @@ class Answers:
         return {
             "message": box(""),
             # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+            "compared": view.compared,
             "numbers": f'<div class="new" data-run="{next(self.presses)}">{view.numbers}</div>',
+            "more": view.more,
             "threshold": view.threshold,
-            "image": gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"),
+            "image": gr.update(
+                value=view.image + 1, maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"
+            ),
             "strip": view.strip,
             "worst": view.worst,
             "texts_tab": gr.update(visible=bool(view.tables)),

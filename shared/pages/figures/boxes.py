@@ -107,7 +107,7 @@ def _said(found: Outcomes) -> np.ndarray:
 
 def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
     """The boxes of one image in the style of their outcome, which a sign says too; objects that are found are thin."""
-    fig = figure("x", "y", height=460)
+    fig = figure("", "", height=400)
     predicted = np.flatnonzero(found.predicted_image == computed.image)
     true = np.flatnonzero(found.true_image == computed.image)
     boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
@@ -193,7 +193,7 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
 
 def draw_confusion(found: DrawnBoxes) -> go.Figure:
     """Objects over what they were called, all images together."""
-    fig = figure("called", "object", height=300)
+    fig = figure("called", "object", height=400)
     shares = found.said / np.maximum(found.said.sum(axis=1, keepdims=True), 1)
     fig.add_heatmap(
         x=list(SAID),

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from ...detection.fates import FATES
 from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
-from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure
+from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure
 
 TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # which the fates are without
 FATE_COLORS = {
@@ -45,7 +45,7 @@ def draw_fates(computed: Computed) -> go.Figure:
             hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.1%}})<extra></extra>",
         )
     fig.update_layout(barmode="stack", legend=dict(traceorder="normal"))
-    return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(range=[0, 1], tickformat=".0%")
+    return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(range=[0, 1], tickformat=RATE_TICKS)
 
 
 def _fates(computed: Computed) -> Mapping[str, Sequence[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from .style import figure
+from .style import RATE_TICKS, figure
 
 BINS = 40
 
@@ -18,7 +18,7 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
 
     sides: of each its scores, name, colour and pattern, by which it is told from the others without colours.
     """
-    fig = figure(title, "share of the kind", barmode="overlay", bargap=0.04)
+    fig = figure(title, "share of samples", barmode="overlay", bargap=0.04)
     together = np.concatenate([np.asarray(scores, np.float64) for scores, *_ in sides])
     finite = together[np.isfinite(together)]
     edges = np.histogram_bin_edges(finite if len(finite) else [0.0], bins=min(BINS, 5 + len(finite) // 2))
@@ -38,4 +38,4 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
         )
     margin = 0.03 * (edges[-1] - edges[0])
     fig.update_xaxes(range=[edges[0] - margin, edges[-1] + margin])
-    return fig.update_yaxes(tickformat=".0%", rangemode="tozero"), top
+    return fig.update_yaxes(tickformat=RATE_TICKS, rangemode="tozero"), top

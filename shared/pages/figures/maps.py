@@ -18,7 +18,7 @@ from .computed import Computed
 from .decisions import said_at
 from .digits import plain_threshold, short
 from .roc import Curve, draw_roc_curves, overlay
-from .style import BLUE, LINES, ORANGE, SHADE, curve, figure, photograph_behind
+from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, photograph_behind
 from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
@@ -33,16 +33,16 @@ def draw_map(computed: Computed) -> go.Figure:
 
     Of several detectors their maps beside each other, that of the one that is looked at first.
     """
-    fig = figure("column", "row", height=460)
+    fig = figure("", "", height=380)
     others = [rival._replace(title=name, image=computed.image) for name, rival in computed.rivals.items()]
     sides = [computed, *others][:MAX_BESIDE]
     x, y = fig.layout.xaxis.to_plotly_json(), fig.layout.yaxis.to_plotly_json()
-    style = dict(constrain="domain", showgrid=False, zeroline=False)
+    style = dict(constrain="domain", showgrid=False, zeroline=False, showticklabels=False, ticks="")
     across = (1 + GAP) / len(sides)
     for i, side in enumerate(sides):
         place = f"{i + 1}" if i else ""
         _panel(fig, side._replace(photograph=computed.photograph), dict(xaxis=f"x{place}", yaxis=f"y{place}"))
-        title = {**x["title"], "text": f"column, {side.title}" if others else "column"}
+        title = {**x["title"], "text": side.title if others else ""}
         own = dict(domain=[i * across, (i + 1) * across - GAP], title=title, **({"matches": "x"} if i else {}))
         beside = dict(matches="y", showticklabels=False, title=None, anchor=f"x{place}") if i else {}
         fig.layout[f"xaxis{place}"] = {**x, **style, **own}
@@ -68,12 +68,12 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
         showscale=axes["xaxis"] == "x",
         colorbar=dict(
-            title=dict(text=f"score{computed.title and ' of '}{computed.title}{every}", side="top"),
+            title=dict(text=f"score{computed.title and ' of '}{computed.title}{every}", side="bottom"),
             orientation="h",
-            thickness=10,
+            thickness=8,
             len=0.9,
-            y=1.0,
-            yanchor="bottom",
+            y=0,
+            yanchor="top",
             outlinewidth=0,
         ),
         **axes,
@@ -141,7 +141,7 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     """The PRO curve up to the largest limit, and the limits."""
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
-    fig, most = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)"), max(areas)
+    fig, most = legend_inside(figure("FPR of normal pixels", "overlap (PRO)")), max(areas)
     sampled = "" if computed.options["num_thresholds"] is None else " (every score; the numbers are sampled)"
     curves = {f"{computed.title or 'PRO'}{sampled}": pro_up_to(most, computed.state, normal)}
     for name, rival in computed.rivals.items():
@@ -150,9 +150,13 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     overlay(fig, curves, "fpr", "pro", hover, first=dict(fill="tozeroy", fillcolor=SHADE))
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
-        fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
-    moving_point(fig, sweep, "FPR", "PRO")
-    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * most, 1.04 * most])
+        name = f"AUPRO@{limit:g} = {short(value)}"
+        hover = f"{name}<extra></extra>"
+        style: Any = dict(x=[limit, limit], y=[0, 1], name=name, mode="lines", line=line, showlegend=False)
+        fig.add_scatter(**style, hovertemplate=hover)
+    moving_point(fig, sweep, "FPR", "PRO").update_layout(showlegend=bool(computed.rivals))
+    fig.update_yaxes(range=[-0.02, 1.04], tickformat=RATE_TICKS)
+    return fig.update_xaxes(range=[-0.02 * most, 1.04 * most], tickformat=RATE_TICKS)
 
 
 def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: float, sweep: Sweep) -> go.Figure:
@@ -160,15 +164,15 @@ def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: 
     level = next(iter(sides))
 
     def titled(found: Computed, level: str, name: str = "") -> str:
-        return f"{name}{level}s, AUROC = {short(found.results[f'{level}_auroc'])}"
+        return f"{name}{level}s, {short(found.results[f'{level}_auroc'])}"
 
     named = {titled(computed, level): both for level, both in sides.items()}
     for name, rival in computed.rivals.items():
         named[titled(rival, level, f"{name}, ")] = level_sides(rival.state, level)
-    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate"), named)
+    fig = draw_roc_curves(figure("FPR", "TPR"), named)
     if level == "pixel":
         x, y = until(limit, *map(np.asarray, (fig.data[0].x, fig.data[0].y)))
-        shade: Any = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
+        shade: Any = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip", showlegend=False)
         curve(fig, x.tolist(), y.tolist(), f"pixels up to {limit:g}", **shade)
     return moving_point(fig, sweep, "FPR", "TPR")
 

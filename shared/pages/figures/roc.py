@@ -13,7 +13,7 @@ from ...ranking.roc import precision_recall_curve, roc_curve
 from ..serving.limits import MAX_POINTS
 from .decisions import said_at
 from .digits import short
-from .style import GREY, LINES, curve, figure
+from .style import GREY, LINES, RATE_TICKS, curve, figure, legend_inside
 from .threshold import Sweep, moving_point
 
 Curve = Mapping[str, Sequence[Any]]  # a table of the public curve functions, and `said`
@@ -22,13 +22,20 @@ ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 def unit_square(fig: go.Figure) -> go.Figure:
     """Let both axes run from 0 to 1, with room for a line along the edge."""
-    return fig.update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
+    x, y = dict(range=[-0.02, 1.02], tickformat=RATE_TICKS), dict(range=[-0.02, 1.04], tickformat=RATE_TICKS)
+    return fig.update_xaxes(**x).update_yaxes(**y)
 
 
 def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0, 1), name: str = "chance") -> go.Figure:
     """Add the line that a random ranking gives: the diagonal, where none is given."""
     return fig.add_scatter(
-        x=x, y=y, name=name, mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
+        x=x,
+        y=y,
+        name=name,
+        mode="lines",
+        line=dict(color=GREY, width=1, dash="dot"),
+        hoverinfo="skip",
+        showlegend=name != "chance",
     )
 
 
@@ -61,12 +68,12 @@ def overlay(
 def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
     """Add ROC curves by their names, and chance."""
     curves = {name: with_words(roc_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()}
-    return unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER)))
+    return legend_inside(unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER))))
 
 
 def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
     """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
-    fig = unit_square(figure(f"recall ({positive})", "precision"))
+    fig = legend_inside(unit_square(figure(f"recall ({positive})", "precision")))
     curves = {
         name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
     }

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
 SHADE = "rgba(0, 114, 178, 0.16)"  # below a line of BLUE
 LINES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (PURPLE, "dashdot"), (GREY, "longdash"))  # of several
+RATE_TICKS = "~g"  # of axes of rates, which page.js turns into percent and back
 _GRID = "rgba(128, 128, 128, 0.25)"
 _NO_BUTTONS = [
     *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
@@ -27,8 +28,8 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             "template": "none",
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "height": 380,
-            "margin": dict(l=10, r=14, t=40, b=10),
+            "height": 270,
+            "margin": dict(l=10, r=14, t=12, b=10),
             "font": dict(family="system-ui, sans-serif", size=13),
             "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),
             "showlegend": True,
@@ -41,6 +42,13 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             **layout,
         }
     )
+
+
+def legend_inside(fig: go.Figure) -> go.Figure:
+    """Put the legend into the lower right corner, which curves that rise early leave empty."""
+    ground = dict(bgcolor="rgba(128,128,128,0.08)", font=dict(size=12))
+    corner = dict(orientation="v", yref="paper", xref="paper", x=0.98, xanchor="right", y=0.03, yanchor="bottom")
+    return fig.update_layout(legend={**corner, **ground})
 
 
 def curve(

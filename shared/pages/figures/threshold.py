@@ -15,7 +15,6 @@ import plotly.graph_objects as go
 
 from ..serving.limits import MAX_POINTS
 from .digits import plain_threshold
-from .style import GREY
 
 THRESHOLD = "threshold"
 
@@ -123,11 +122,12 @@ def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figu
     if sweep is None:
         return fig
     place = sweep.start
-    marker = dict(symbol="circle-open", size=15, color=_FRONT, line=dict(width=3))
+    marker = dict(symbol="circle-open", size=13, color=_FRONT, line=dict(width=3))
     return fig.add_scatter(
         x=[sweep.at(x, place)],
         y=[sweep.at(y, place)],
         name="at the threshold",
+        showlegend=False,
         mode="markers",
         marker=marker,
         meta={"x": x, "y": y},
@@ -144,6 +144,7 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
         x=[at, at],
         y=[0, top],
         name="the threshold",
+        showlegend=False,
         mode="lines",
         line=dict(color=_FRONT, width=3),
         meta={"x": THRESHOLD},
@@ -151,4 +152,4 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
     )
 
 
-_FRONT = GREY
+_FRONT = "#85858f"

@@ -33,6 +33,7 @@ PAGE = Page(
         ),
     ),
     pictures=("Accuracy over k",),
+    widths=(4,),
     samples=(DIGITS,),
     draw=draw_accuracies,
 )

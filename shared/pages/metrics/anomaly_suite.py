@@ -50,30 +50,36 @@ def _sweep(state: Any, sides: Mapping[str, tuple[Side, Side]]) -> Sweep:
 
 
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
-    """The images with the most pixels that the best threshold judges wrongly."""
+    """The images with the most pixels that the best threshold judges wrongly, those with a defect first."""
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is None:
         return []
     ignored = computed.options["ignore_value"]
     pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
-    wrong = []
+    wrong, defects = [], []
     for image, (score_map, mask) in enumerate(pairs):
         found, true = np.asarray(score_map) > threshold, np.asarray(mask)
+        defects.append(int(np.count_nonzero(true if ignored is None else (true != 0) & (true != ignored))))
         judged = True if ignored is None else true != ignored
         missed = int(np.count_nonzero(judged & ~found & (true != 0)))
         wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))
-    worst = sorted(wrong, key=lambda one: (-one[0], one[2]))[:count]
+    worst = sorted(wrong, key=lambda one: (not defects[one[2]], -one[0], one[2]))[:count]
     ends = np.asarray([f(np.asarray(part)) for part, _ in pairs for f in (np.min, np.max)], np.float64)
     low, high = float(ends.min()), float(ends.max())
     return [
         Thumbnail(
             image,
-            f"{missed:,} px missed, {total - missed:,} too many",
+            _said(missed, total - missed, defects[image]),
             map_picture(np.asarray(pairs[image][0], np.float64), np.asarray(pairs[image][1]), low, high),
         )
         for total, missed, image in worst
         if total
     ]
+
+
+def _said(missed: int, flagged: int, defect: int) -> str:
+    """What is wrong with an image, in words."""
+    return f"missed {missed / defect:.0%}, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
 
 
 def no_pixels() -> Any:
@@ -160,10 +166,13 @@ PAGE = Page(
             {"integration_limits": (0.5,)},
         ),
     ),
-    pictures=("Map and mask", "Per-region overlap", "ROC curves"),
+    pictures=("Map and mask", "Overlap (PRO)", "ROC"),
     draw=_draw,
     draw_image=draw_map,
     thumbnails=_thumbnails,
+    widths=(2, 1, 1),
+    slider_below=2,
+    strip_below=2,
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
     sections={

@@ -49,6 +49,7 @@ PAGE = Page(
         Example("Other scores, all ks", (TOPK_SCORES,), {"k_list": (1, 2, 3, 4, 5)}),
     ),
     pictures=("Accuracy over k, and the area under it",),
+    widths=(4,),
     samples=(DIGITS,),
     draw=draw_area,
     costs=_costs,

@@ -21,7 +21,7 @@ from ..figures.decisions import cuts_at, promised_thresholds
 from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.open_set_decisions import open_set_sweep
-from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, SHADE, curve, figure, point
+from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
@@ -162,4 +162,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
     moving_point(fig, sweep, THRESHOLD, "F")
-    return [histogram_by_kind(_sides(computed.state), sweep), fig.update_yaxes(range=[-0.02, 1.04])]
+    return [
+        histogram_by_kind(_sides(computed.state), sweep),
+        fig.update_yaxes(range=[-0.02, 1.04], tickformat=RATE_TICKS),
+    ]

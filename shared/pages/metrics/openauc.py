@@ -18,7 +18,7 @@ from ..figures.decisions import cuts, said_at
 from ..figures.digits import short
 from ..figures.open_set_decisions import open_set_sweep
 from ..figures.roc import Curve, overlay, unit_square
-from ..figures.style import GREY, SHADE, figure
+from ..figures.style import GREY, SHADE, figure, legend_inside
 from ..figures.threshold import Sweep, moving_point
 from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.limits import MAX_POINTS
@@ -51,7 +51,7 @@ def sweep_openauc(computed: Computed) -> Sweep:
 
 def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
-    fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
+    fig = legend_inside(unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)")))
     found = {computed.title or "OSCR": computed, **computed.rivals}
     curves = {
         f"{name}, OpenAUC {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()

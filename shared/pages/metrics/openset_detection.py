@@ -205,6 +205,7 @@ PAGE = Page(
     draw=_draw,
     draw_image=_draw_image,
     thumbnails=_thumbnails,
+    slider_below=3,
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={

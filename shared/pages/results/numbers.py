@@ -5,16 +5,24 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...metric.results import Count, Rate, Summary, kind_of
 from ..figures.digits import short
 from ..page import Page
 from .kinds import Kinds, direction, is_share
 
+MAX_LARGE = 3  # numbers that are shown large
 MAX_CURVE = 5  # values of a list that the table shows
 MAX_ROWS = 30  # of a table among the results
-_DIGITS = {"short": "3 decimals", "percent": "percent", "full": "all digits"}
+_DIGITS = {"short": "0.820", "percent": "82.0 %"}
+
+
+class Numbers(NamedTuple):
+    """The important numbers, and the others, as HTML."""
+
+    headline: str
+    others: str
 
 
 def numbers_html(
@@ -23,7 +31,7 @@ def numbers_html(
     said: Mapping[str, str],
     images: Sequence[str] = (),
     thresholds: Callable[[float], str | None] = lambda value: None,
-) -> str:
+) -> Numbers:
     """The results of a page as tables.
 
     Parameters: summary; said, what is said of each key below it; images, the names of the images that a table with a
@@ -32,10 +40,11 @@ def numbers_html(
     results, kinds = summary.results, summary.kinds()
     tables = {name: value for name, value in summary.as_dict().items() if isinstance(value, Mapping)}
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
-    large = [key for key in lines if re.fullmatch(page.headline, key)] or [*lines][:1]
-    parts = [_section(page, "", large, lines, said), *_others(page, large, lines)]
-    parts += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
-    return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
+    large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
+    headline, others = _section(page, "", large, lines, said), _others(page, large, lines)
+    others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
+    whole = f'<div class="numbers" data-name="{page.name}">{{}}</div>'
+    return Numbers(whole.format(headline), whole.format("".join(others)) if others else "")
 
 
 def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:
@@ -59,14 +68,15 @@ def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> 
     return lines
 
 
-def _switch() -> str:
-    """Buttons that say with how many digits the numbers are shown."""
-    buttons = (
+def heading_html(name: str, question: str) -> str:
+    """The name of a page, its question, and buttons that say how all its numbers are shown."""
+    buttons = "".join(
         f'<button type="button" data-do="digits" data-digits="{kind}" aria-pressed="{str(kind == "short").lower()}">'
         f"{words}</button>"
         for kind, words in _DIGITS.items()
     )
-    return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
+    switch = f'<div class="switch" role="group" aria-label="How rates are shown" data-name="{name}">{buttons}</div>'
+    return f'<div class="heading"><h1>{name}</h1><p>{html.escape(question)}</p>{switch}</div>'
 
 
 def _others(page: Page, large: Sequence[str], lines: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -134,7 +144,7 @@ def copy_html(value: Any) -> str:
         return ""
     words = f"Copy {value!r}"
     data = f'data-do="whole" data-whole="{value!r}" title="{words}" aria-label="{words}"'
-    return f'<button type="button" class="copy" {data}>⧉</button>'
+    return f'<button type="button" class="copy" {data}></button>'
 
 
 def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str], kinds: Kinds) -> str:

@@ -28,18 +28,21 @@ class Outputs:
         self.hint = gr.HTML(hint, apply_default_css=False)
         self.token = gr.Textbox(visible=False)
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
-            self.detector = gr.Radio([], label="Shown in full below", visible=False, elem_id=f"{name}-detector")
-            self.numbers = gr.HTML("", apply_default_css=False, elem_id=f"{name}-numbers")
-            self.threshold = gr.HTML("", apply_default_css=False, elem_id=f"{name}-threshold")
+            self.compared = _html(f"{name}-compared")
+            self.detector = gr.Radio(
+                [], label="Details for", visible=False, container=False, elem_id=f"{name}-detector"
+            )
+            self.numbers = _html(f"{name}-numbers")
             place, label = f"{name}-image", "Image shown"
+            with gr.Column(elem_classes="pictures", min_width=0):
+                self.plots = self._pictures(page)
             self.image = gr.Slider(1, 2, value=1, step=1, label=label, elem_id=place, visible=page.images)
-            self.strip = gr.HTML("", apply_default_css=False, elem_id=f"{name}-strip", visible=page.images)
-            self.plots = [_picture(name, i, title) for i, title in enumerate(page.pictures)]
             behind = "Photographs behind the images, by name (PNG, JPEG, .zip)"
             with gr.Accordion(behind, open=False, visible=page.images):
                 kinds = [".png", ".jpg", ".jpeg", ".zip"]
                 self.photographs = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
-            self.worst = gr.HTML("", apply_default_css=False, elem_id=f"{name}-worst")
+            self.worst = _html(f"{name}-worst")
+            self.more = _html(f"{name}-more")
             with gr.Tabs():
                 with gr.Tab("Python"):
                     self.call = _code("python", "The same result")
@@ -54,20 +57,39 @@ class Outputs:
             drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
             gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
 
+    def _pictures(self, page: Page) -> list[Any]:
+        """The pictures, and between their rows the slider and the strip."""
+        plots = []
+        for i, title in enumerate(page.pictures):
+            width = page.widths[i] if i < len(page.widths) else 2
+            with gr.Column(elem_classes=["picture", f"of{width}"], min_width=0):
+                plots.append(_picture(page.name, i, title))
+            if i == min(page.slider_below, len(page.pictures) - 1):
+                self.threshold = _html(f"{page.name}-threshold", "whole")
+            if i == min(page.strip_below, len(page.pictures) - 1):
+                self.strip = _html(f"{page.name}-strip", "whole", visible=page.images)
+        return plots
+
+
+def _html(place: str, kind: str = "", visible: bool = True) -> Any:
+    return gr.HTML(
+        "", apply_default_css=False, padding=False, elem_id=place, elem_classes=kind or None, visible=visible
+    )
+
 
 def _code(language: Any, label: str) -> Any:
     return gr.Code(language=language, interactive=False, label=label, buttons=["copy"], max_lines=20)
 
 
 def _picture(name: str, place: int, title: str) -> Any:
-    """A picture, and below it the buttons to take it away by."""
-    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
+    """A picture, and above it its name and the buttons to take it away by."""
     words = re.sub(r"\bcurves?\b", "", title.lower())
     file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
     buttons = "".join(
-        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
-        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+        f'<button type="button" data-do="take" data-form="{form}" aria-label="Save {title} as {said}">{said}</button>'
+        for form, said in (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"))
     )
+    save = f'<details class="save"><summary aria-label="Save {title}">Save</summary><span>{buttons}</span></details>'
     data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
-    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
-    return plot
+    gr.HTML(f'<div class="take" {data}><h2>{title}</h2>{save}</div>', apply_default_css=False, padding=False)
+    return gr.Plot(show_label=False, container=False, elem_id=f"{name}-plot{place}")

@@ -36,7 +36,7 @@ def threshold_html(name: str, sweep: Sweep | None) -> str:
 
 _SENTENCE = (
     '<p class="promise" role="status" hidden><span></span> '
-    '<button type="button" class="copy" data-do="sentence" aria-label="Copy the sentence">⧉</button></p>'
+    '<button type="button" class="copy" data-do="sentence" aria-label="Copy the sentence"></button></p>'
 )
 
 
@@ -82,7 +82,8 @@ def _rates(sweep: Sweep) -> str:
     names = [*sweep.rates, *sweep.values]
     parts = (
         f"<div><dt>{html.escape(name)}</dt>"
-        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        f'<dd data-rate="{html.escape(name)}"{" class=rate" if name in sweep.rates else ""} '
+        f'data-full="{sweep.at(name, sweep.start)!r}">{short(sweep.at(name, sweep.start))}</dd></div>'
         for name in names
     )
     return f'<dl class="rates">{"".join(parts)}</dl>'

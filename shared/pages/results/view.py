@@ -32,7 +32,9 @@ class View(NamedTuple):
     tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
     """
 
+    compared: str
     numbers: str
+    more: str
     threshold: str
     strip: str
     worst: str
@@ -43,6 +45,7 @@ class View(NamedTuple):
     call: str
     figures: Sequence[Any]
     num_images: int
+    image: int
 
 
 class Computation(NamedTuple):
@@ -78,31 +81,42 @@ class Viewer:
             strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.summary, result_help(self.texts.inputs), names, texts_of(sweep))
             worst = worst_html(page.name, page.worst(whole))
-        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
+        beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
+        whole_page = f"{beside}{numbers.headline}{numbers.others}"
         return View(
-            numbers=numbers,
+            compared=beside,
+            numbers=numbers.headline,
+            more=numbers.others,
             threshold=threshold_html(page.name, sweep),
             strip=strip,
             worst=worst,
-            report=report_html(page, self.texts, computed, numbers, call, sweep is not None),
+            report=report_html(page, self.texts, computed, whole_page, call, sweep is not None),
             cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
             tables=[*side_by_side.texts.values()] if side_by_side else [],
             json=_as_json(results if computed.rivals else computed.results),
             call=call,
             figures=figures,
             num_images=self._num_images(done),
+            image=computed.image,
         )
 
     def _chosen(self, done: Computation, detector: str, image: float, photographs: Sequence[str]) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""
         name = detector if detector in done.detectors else next(iter(done.detectors))
         names, num_images = done.arguments[name].names, self._num_images(done)
-        place = max(0, min(num_images, int(image or 1)) - 1)
+        place = max(0, min(num_images, int(image)) - 1) if image else self._worst(done.detectors[name], num_images)
         photograph = photograph_of([Path(path) for path in photographs], place, names)
         rivals = {other: computed for other, computed in done.detectors.items() if other != name}
         return done.detectors[name]._replace(
             image=place, photograph=photograph, title=name if rivals else "", rivals=rivals, names=names
         )
+
+    def _worst(self, computed: Computed, num_images: int) -> int:
+        """The image with the most errors, on pages of images."""
+        if not self.page.thumbnails or num_images < 2:
+            return 0
+        worst = self.page.thumbnails(as_drawn(computed), 1)
+        return worst[0].image if worst else 0
 
     def _num_images(self, done: Computation) -> int:
         columns = next(iter(done.arguments.values())).columns
