@@ -142,7 +142,7 @@ def ray_data(folder: Path) -> tuple[dict[str, Any], int]:
     import ray
 
     aggregate = ray_aggregate("ood_bench", metrics=METRICS)
-    reduced, notes = aggregate.accumulate_block, str(folder / "travelled.txt")
+    reduced, notes = aggregate.accumulate_block, str(folder.with_suffix(".travelled"))
 
     def noting(state: bytes, block: Any) -> bytes:
         data = bytes(reduced(state, block))
