@@ -10,7 +10,7 @@ import math
 import re
 import statistics
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ def make_table(
     keys: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     seeds: str | None = None,
+    marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:
     """A table of the numbers of results.
 
@@ -66,6 +67,8 @@ def make_table(
     the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
     Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
     and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
+
+    With `marked`, a function of a result's name, a group and a key, those that it says are marked instead.
 
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
@@ -83,7 +86,10 @@ def make_table(
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
         raise ValueError("results: expected numbers, got none")
-    cells = _marked(cells)
+    if marked is None:
+        cells = _marked(cells)
+    else:
+        cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
     files, names, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
     names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
     if rows is None:
