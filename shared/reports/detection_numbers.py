@@ -90,7 +90,7 @@ def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Sectio
 
 
 def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """The table by class with every column that there is."""
+    """The table by class with every column that there is, for the details."""
     named = [names.get(label, str(label)) for label in errors.by_class["class"]]
     return data_table({"name": named, **errors.by_class}, "All columns by class")
 
