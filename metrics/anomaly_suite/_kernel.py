@@ -726,7 +726,11 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    return dict(zip(map(str, names), parts))
+    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
+    for name, part in states.items():
+        if not part:
+            raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
+    return states
 
 
 def _group_items(groups: Any) -> list[Any]:
@@ -2951,11 +2955,24 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     It is a sum for each piece of the bits, as long as int64 holds.
     """
     xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+
+    Yields (low, part), with values = Σ part·2^low.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
