@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import io
 import math
+import multiprocessing
 import numbers
 import os
 import platform
@@ -18,10 +19,12 @@ import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
+from itertools import chain, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -723,7 +726,11 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    return dict(zip(map(str, names), parts))
+    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
+    for name, part in states.items():
+        if not part:
+            raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
+    return states
 
 
 def _group_items(groups: Any) -> list[Any]:
@@ -1729,6 +1736,7 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
@@ -1772,6 +1780,7 @@ class Metric:
             for name in self.fixed_options & overrides.keys():
                 if self._batches and _differ(getattr(asked, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            asked.owns_state = not self._batches
             last = [self._reduced(columns, asked)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
@@ -2340,132 +2349,330 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: how many large work is spread over, decided here alone, and the work done by them.
+#
+# Compiled loops and np.sort leave the interpreter free, so that threads run them side by side. Each piece of work writes
+# to places of its own, and what the pieces return comes in their order: so results have the same bits for any number of
+# threads, and nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are as many of them as there are cores already.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """How many threads work on so many scores, or on what takes about as long."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """What the pieces of work return, in their order; some threads take one after another.
+
+    All have ended when this returns or raises. Raises what the first piece in order raises.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """A range cut into so many parts of about one length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
-# A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
+# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used.
+# Scores are dealt into buckets by their highest digit, those of each kind apart: buckets ascend, and each fits a cache,
+# where it is sorted digit by digit, lowest first. Scores are dealt from the array that holds them into one new array,
+# which is all the memory that a sort takes.
+#
+# No two threads write one place. Each deals a part of the scores, and those of its part and a bucket have places of their
+# own there, behind those of the parts before: how many they are has been counted. Then each bucket is sorted by one
+# thread. So every number of threads gives the same order, in which equal scores stay in the order that they came in.
+# Source: Herf, Radix Tricks, 2001.
 
-LARGE = 1 << 22  # scores that no cache holds
+_BINS = 12  # bits of the highest digit
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
+_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_NONE = np.zeros(0, np.uint8)
 
 
-def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
+class Sorted(NamedTuple):
+    """Scores kind by kind, those of each in ascending order.
 
-    Parameters: keys, bit patterns of floats; shifts, those of the digits and of the sign bit; mask, one digit of ones.
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) that of each score, in its type; empty where there is none
     """
-    histograms = np.zeros((4, 256), np.int64)
-    lowest, low, high, highest, top = shifts
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """What turns the bits of floats into unsigned integers of their order: all flip below zero, and the sign above."""
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NONE,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NONE,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
+    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    parts = parts_of(len(keys), threads)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+
+    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        threads,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        finish = partial(_sort_each, target.view(scores.dtype))
+    else:
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(target.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        keys[i] = key
-        histograms[0, (key >> lowest) & mask] += 1
-        histograms[1, (key >> low) & mask] += 1
-        histograms[2, (key >> high) & mask] += 1
-        histograms[3, (key >> highest) & mask] += 1
-    return histograms
+        low, high = min(low, key), max(high, key)
+    return low, high
 
 
-def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """Move each key to the offset of its digit, one after another, so that equal digits keep their order."""
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
     for i in range(keys.size):
         key = keys[i]
-        digit = (key >> shift) & mask
-        target[offsets[digit]] = key
-        offsets[digit] += 1
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
-def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """As `scatter`, each key with its payload."""
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
     for i in range(keys.size):
         key = keys[i]
-        digit = (key >> shift) & mask
-        place = offsets[digit]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
         target[place] = key
-        moved[place] = payload[i]
-        offsets[digit] = place + 1
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
 
 
-def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
-    start = 0
-    while start < keys.size:
-        stop, ties = start + 1, True
-        while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
-            ties &= keys[stop] == keys[start]
-            stop += 1
-        if ties:
-            pass
-        elif stop - start > 32:
-            keys[start:stop].sort()
-        else:
-            for i in range(start + 1, stop):
-                key, j = keys[i], i - 1
-                while j >= start and keys[j] > key:
-                    keys[j + 1] = keys[j]
-                    j -= 1
-                keys[j + 1] = key
-        start = stop
-
-
-def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
-    """Undo what `flip_and_count` did to the keys."""
-    for i in range(keys.size):
-        key = keys[i]
-        keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
-
-
-def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
-
-    The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
-    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
-    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
-    """
-    count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
-    bits = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{bits}").type
-    shifts = tuple(map(unsigned, (bits - 32, bits - 24, bits - 16, bits - 8, bits - 1)))
-    mask, sign_bit, all_bits = unsigned(255), unsigned(1 << (bits - 1)), unsigned((1 << bits) - 1)
-    keys = scores.view(unsigned)
-    spare = np.empty_like(keys)
-    histograms = count(keys, shifts, mask, sign_bit, all_bits)
-    for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
-        move(keys, spare, shift, mask, offsets)
-        keys, spare = spare, keys
-    if bits == 64 and whole:
-        finish(keys, shifts[0])
-    undo(keys, sign_bit, all_bits)
-
-
-def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
-
-    Passes over all of the eight digits in which scores differ: those that are float32 take five.
-    """
-    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
-    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
-    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
-    spare, moved = np.empty_like(keys), np.empty_like(carried)
-    shifts = tuple(map(np.uint64, range(0, 64, 8)))
-    top = (np.uint64(63),)
-    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
-    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
-    for shift, histogram in zip(shifts, np.concatenate([low, high])):
-        if histogram.max(initial=0) < keys.size:
-            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
-            keys, carried, spare, moved = spare, moved, keys, carried
-    undo(keys, sign_bit, all_bits)
-    return keys.view(np.float64), carried
+def sort_buckets(
+    keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
+) -> None:
+    """Sort the floats of each bucket by those digits of a byte in which their keys differ."""
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = all_bits ^ all_bits, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        digits, left = 0, some ^ every
+        while left:
+            left >>= byte
+            digits += 1
+        counts[:digits] = 0
+        for key in ours:
+            for digit in range(digits):
+                counts[digit, key & mask] += 1
+                key >>= byte
+        swapped, shift = False, all_bits ^ all_bits
+        for digit in range(digits):
+            if ((some ^ every) >> shift) & mask:
+                places = counts[digit]
+                before = 0
+                for i in range(256):
+                    before, places[i] = before + places[i], before
+                for i in range(ours.size):
+                    key = ours[i]
+                    place = places[(key >> shift) & mask]
+                    theirs[place] = key
+                    if payload.size:
+                        others[place] = carried[i]
+                    places[(key >> shift) & mask] = place + 1
+                ours, theirs, carried, others = theirs, ours, others, carried
+                swapped = not swapped
+            shift += byte
+        for i in range(ours.size):
+            key = ours[i]
+            keys[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
 
 
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
     assert loop is not None  # the caller has asked
     return loop
+
+
+# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
+#
+# Which sort is faster on this machine: the compiled one, or np.sort.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used.
+
+LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
@@ -2482,47 +2689,121 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
-    sample = np.random.default_rng(0).random(size).astype(dtype)
-    radix_sort(sample[:1000].copy())
-    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
+    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
+    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
+    ours = partial(radix_sorted, threads=1)
+    ours(sample[:1000])
+    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
     for _ in range(3):
         for sort, taken in times.items():
-            scores = sample.copy()
             start = time.perf_counter()
-            sort(scores)
+            sort(sample)
             taken.append(time.perf_counter() - start)
-    return min(times[np.ndarray.sort]) / min(times[radix_sort])
+    return min(times[np.sort]) / min(times[ours])
+
+
+# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
+#
+# Values split into those that a mask chooses, and the others.
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
 
 
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
-# Sorting of scores where they lie, alone or each with a payload.
+# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end.
-
-    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
-    """
-    if _compiles(scores) and radix_wins(scores):
-        radix_sort(scores, whole=whole)
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+    if _is_dealt(scores):
+        scores[...] = sorted_copy(scores)
     else:
         scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if _is_dealt(scores):
+        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
+    return np.sort(scores)
+
+
+def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if not is_numpy_array(scores):
+        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
+    if _is_dealt(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def _is_dealt(scores: np.ndarray) -> bool:
+    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
+    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
 
-    Payloads of equal scores come in any order, and in their own type or as uint32.
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
     """
     scores = widen(scores)
-    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
-    if packs and scores.dtype == np.float64 and _compiles(scores):
-        return radix_sort_with(scores, payload)
-    if not packs or scores.dtype != np.float32:
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
@@ -2530,14 +2811,19 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
     keys <<= np.uint64(32)
     np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    sort_in_place(keys.view(np.float64), whole=False)
+    keys.view(np.float64).sort()
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
 
 
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Integers in a type that holds them, of two: each is compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
 def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
+    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -2559,7 +2845,7 @@ def indices(scores: Array) -> Array:
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
+_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 
 
 class Counts(NamedTuple):
@@ -2636,14 +2922,27 @@ class Side(NamedTuple):
         )
 
 
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False, bits: int | None = None) -> Side:
+def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores, owned=owned), None, bits)
+        return Side(ascending(scores), None, bits)
     ordered, order = sorted_with(scores, indices(scores))
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+
+
+def sides_of_kinds(
+    scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
+) -> list[Side]:
+    """The side of each kind of samples, all sorted at once.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    """
+    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+        return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    parts = [kinds == kind for kind in range(number)]
+    return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
 
 def exceedance_counts(
@@ -2678,53 +2977,12 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
         )
 
 
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+def ascending(scores: Array) -> Array:
+    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
+    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
@@ -2750,11 +3008,14 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
     Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
     """
     scores, others = positives.scores, negatives.scores
     num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
@@ -2762,15 +3023,16 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
         length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
     xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
         if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(0, stop - length), stop)
+            first = _group_starts(scores, max(begin, stop - length), stop)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -2780,6 +3042,14 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
 
 
 def _group_starts(scores: Array, start: int, stop: int) -> Array:
@@ -2961,11 +3231,24 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     It is a sum for each piece of the bits, as long as int64 holds.
     """
     xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+
+    Yields (low, part), with values = Σ part·2^low.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
@@ -3201,14 +3484,23 @@ class Quantity(NamedTuple):
         return self.value(parts, *totals)
 
 
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
-        None,
-    )
-    return dict(zip(wanted, together.of(runs)))
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+
+    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    """
+
+    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
+        return [
+            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
+        ]
+
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
+    totals = positives.total, negatives.total
+    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
@@ -3943,7 +4235,7 @@ def both_sides(first: Side, second: Side) -> Side:
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
     if first.before is None or second.before is None:
-        return as_side(scores, owned=True)
+        return as_side(scores)
     return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
 
 
@@ -4072,7 +4364,8 @@ def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> fl
 
     def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
         """2·∫ errors d(weighed), in counts."""
-        return int(np.sum((errors[1:] + errors[:-1]) * np.diff(weighed)))
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
 
     unknown, wrong, right = accepted
     known = wrong + right
@@ -4203,7 +4496,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
         raise ValueError("errors: expected at least one sample that is an error or right, got none")
     if not errors.total:
         return {name: quantity.value([], 0, right.total) for name, quantity in wanted.items()}
-    return quantities(runs(*sort_sides(errors, right)), wanted)
+    return quantities(*sort_sides(errors, right), wanted)
 
 
 def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
@@ -4462,7 +4755,7 @@ def reduce_open_set(
         raise ValueError(
             f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
         )
-    classes = xp.where(unknown, -1, labels)
+    classes = _as_classes(labels, unknown)
     predicted, width = predicted_classes(predictions)
     limit = _given_classes(width, num_classes)
     if limit is not None:
@@ -4475,6 +4768,16 @@ def reduce_open_set(
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))
     return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+
+
+def _as_classes(labels: Array, unknown: Array) -> Array:
+    """True classes, −1 for unknown; of NumPy arrays as int32 where it holds them, in half the memory."""
+    xp = array_namespace(labels)
+    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
+        return xp.where(unknown, -1, labels)
+    classes: Array = labels.astype(np.int32)
+    classes[unknown] = -1
+    return classes
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -4824,9 +5127,7 @@ class OpenAUC(Metric):
 
     def side_of(self, state: OpenSetState) -> Array:
         """Which of the three kinds each entry of a state is."""
-        xp = array_namespace(state["classes"])
-        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
-        return xp.where(known & ~right, 2, xp.astype(known, xp.int64))
+        return kinds_of_samples(state)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
@@ -4852,7 +5153,13 @@ def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
 
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
+    if not known.total:
+        return 0
+    wins: int = quantities(*sort_sides(unknown, known), {"": _TWICE_WINS})[""]
+    return wins
+
+
+_TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
@@ -4866,18 +5173,19 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
     """As `split_open_set`, of a state whose entries may stand for several samples."""
-    is_unknown, is_right = state["classes"] < 0, state["predicted"] == state["classes"]
-
-    def parts(column: Array) -> tuple[Array, ...]:
-        unknown, known = split(column, is_unknown)
-        return unknown, *split(known, right)
-
-    _, right = split(is_right, is_unknown)
-    counts, bits = state.get("counts"), state.get("significant_bits")
-    kept = None if bits is None else int(bits)
-    columns = zip(parts(state["scores"]), (None, None, None) if counts is None else parts(counts))
-    unknown, correct, wrong = (as_side(scores, column, owned=True, bits=kept) for scores, column in columns)
+    bits = state.get("significant_bits")
+    kinds = kinds_of_samples(state)
+    unknown, correct, wrong = sides_of_kinds(
+        state["scores"], kinds, 3, state.get("counts"), bits=None if bits is None else int(bits)
+    )
     return unknown, correct, wrong
+
+
+def kinds_of_samples(state: OpenSetState) -> Array:
+    """Whether each sample is unknown (0), known and classified correctly (1), or wrongly (2), as uint8."""
+    xp = array_namespace(state["classes"])
+    known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
+    return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:

@@ -154,7 +154,9 @@ class AnomalySuite(Metric):
         return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
 
     def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        judges: dict[str, Callable[[], Judge]] = {"pixel": partial(PixelRates, self, state)}
+        judges: dict[str, Callable[[], Judge]] = {
+            "pixel": partial(PixelRates, self, state, in_place=self.owns_state and self.counts_rows())
+        }
         if self.bounds is not None:
             judges["pimo"] = partial(PimoRates, state, self.bounds)
         if self.components:

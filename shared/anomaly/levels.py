@@ -7,8 +7,9 @@ from typing import Any
 
 from ..arrays.arrays import Array
 from ..arrays.options import as_choice, plain_value
+from ..arrays.splitting import split
 from ..metric.prepared import MissingClassError
-from ..ranking.counts import Side, as_side, split
+from ..ranking.counts import Side, as_side
 from .maps import AnomalyState
 
 LEVELS = ("image", "pixel")

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.sorting import indices, sorted_with
+from ..arrays.arrays import is_numpy_array
+from ..arrays.sorting import indices, sort_in_place, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
-from ..ranking.counts import Side, as_side, runs, sort_sides
+from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
 from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import decision_rates
@@ -26,12 +27,15 @@ from .spro import defects_of, regions_of
 class PixelRates:
     """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
 
+    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
-    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+    def __init__(self, options: MapOptions, state: AnomalyState, *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
+        if in_place and is_numpy_array(normal) and normal.dtype.itemsize > 2 and counts is None:
+            sort_in_place(normal)
         bits = state.get("significant_bits")
         self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
 
@@ -85,14 +89,14 @@ class RankedRegions:
         positives, negatives = self.sides
         _, sizes, _ = self.regions
         if options.num_thresholds is not None:
-            values = quantities(runs(positives, negatives), wanted) if wanted else {}
+            values = quantities(positives, negatives, wanted) if wanted else {}
             if negatives.bits is not None:
                 return values, []
             pixels = (self.regions.scores, sizes, negatives.repeated())
             areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
         overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
-        values = quantities(runs(positives, negatives), {**wanted, **overlap})
+        values = quantities(positives, negatives, {**wanted, **overlap})
         counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
         ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
         errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..arrays.splitting import split
 from ..extras import extra
-from ..ranking.counts import split
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

@@ -1,163 +1,222 @@
-"""A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
+"""A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 
-np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-is used.
+Scores are dealt into buckets by their highest digit, those of each kind apart: buckets ascend, and each fits a cache,
+where it is sorted digit by digit, lowest first. Scores are dealt from the array that holds them into one new array,
+which is all the memory that a sort takes.
+
+No two threads write one place. Each deals a part of the scores, and those of its part and a bucket have places of their
+own there, behind those of the parts before: how many they are has been counted. Then each bucket is sorted by one
+thread. So every number of threads gives the same order, in which equal scores stay in the order that they came in.
+Source: Herf, Radix Tricks, 2001.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .compiled import compiled
+from .threads import in_threads, parts_of, threads_for
 
-LARGE = 1 << 22  # scores that no cache holds
+_BINS = 12  # bits of the highest digit
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
+_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_NONE = np.zeros(0, np.uint8)
 
 
-def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
+class Sorted(NamedTuple):
+    """Scores kind by kind, those of each in ascending order.
 
-    Parameters: keys, bit patterns of floats; shifts, those of the digits and of the sign bit; mask, one digit of ones.
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) that of each score, in its type; empty where there is none
     """
-    histograms = np.zeros((4, 256), np.int64)
-    lowest, low, high, highest, top = shifts
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """What turns the bits of floats into unsigned integers of their order: all flip below zero, and the sign above."""
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NONE,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NONE,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
+    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    parts = parts_of(len(keys), threads)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+
+    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        threads,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        finish = partial(_sort_each, target.view(scores.dtype))
+    else:
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(target.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        keys[i] = key
-        histograms[0, (key >> lowest) & mask] += 1
-        histograms[1, (key >> low) & mask] += 1
-        histograms[2, (key >> high) & mask] += 1
-        histograms[3, (key >> highest) & mask] += 1
-    return histograms
+        low, high = min(low, key), max(high, key)
+    return low, high
 
 
-def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """Move each key to the offset of its digit, one after another, so that equal digits keep their order."""
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
     for i in range(keys.size):
         key = keys[i]
-        digit = (key >> shift) & mask
-        target[offsets[digit]] = key
-        offsets[digit] += 1
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
-def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """As `scatter`, each key with its payload."""
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
     for i in range(keys.size):
         key = keys[i]
-        digit = (key >> shift) & mask
-        place = offsets[digit]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
         target[place] = key
-        moved[place] = payload[i]
-        offsets[digit] = place + 1
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
 
 
-def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
-    start = 0
-    while start < keys.size:
-        stop, ties = start + 1, True
-        while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
-            ties &= keys[stop] == keys[start]
-            stop += 1
-        if ties:
-            pass
-        elif stop - start > 32:
-            keys[start:stop].sort()
-        else:
-            for i in range(start + 1, stop):
-                key, j = keys[i], i - 1
-                while j >= start and keys[j] > key:
-                    keys[j + 1] = keys[j]
-                    j -= 1
-                keys[j + 1] = key
-        start = stop
-
-
-def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
-    """Undo what `flip_and_count` did to the keys."""
-    for i in range(keys.size):
-        key = keys[i]
-        keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
-
-
-def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
-
-    The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
-    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
-    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
-    """
-    count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
-    bits = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{bits}").type
-    shifts = tuple(map(unsigned, (bits - 32, bits - 24, bits - 16, bits - 8, bits - 1)))
-    mask, sign_bit, all_bits = unsigned(255), unsigned(1 << (bits - 1)), unsigned((1 << bits) - 1)
-    keys = scores.view(unsigned)
-    spare = np.empty_like(keys)
-    histograms = count(keys, shifts, mask, sign_bit, all_bits)
-    for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
-        move(keys, spare, shift, mask, offsets)
-        keys, spare = spare, keys
-    if bits == 64 and whole:
-        finish(keys, shifts[0])
-    undo(keys, sign_bit, all_bits)
-
-
-def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
-
-    Passes over all of the eight digits in which scores differ: those that are float32 take five.
-    """
-    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
-    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
-    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
-    spare, moved = np.empty_like(keys), np.empty_like(carried)
-    shifts = tuple(map(np.uint64, range(0, 64, 8)))
-    top = (np.uint64(63),)
-    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
-    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
-    for shift, histogram in zip(shifts, np.concatenate([low, high])):
-        if histogram.max(initial=0) < keys.size:
-            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
-            keys, carried, spare, moved = spare, moved, keys, carried
-    undo(keys, sign_bit, all_bits)
-    return keys.view(np.float64), carried
+def sort_buckets(
+    keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
+) -> None:
+    """Sort the floats of each bucket by those digits of a byte in which their keys differ."""
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = all_bits ^ all_bits, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        digits, left = 0, some ^ every
+        while left:
+            left >>= byte
+            digits += 1
+        counts[:digits] = 0
+        for key in ours:
+            for digit in range(digits):
+                counts[digit, key & mask] += 1
+                key >>= byte
+        swapped, shift = False, all_bits ^ all_bits
+        for digit in range(digits):
+            if ((some ^ every) >> shift) & mask:
+                places = counts[digit]
+                before = 0
+                for i in range(256):
+                    before, places[i] = before + places[i], before
+                for i in range(ours.size):
+                    key = ours[i]
+                    place = places[(key >> shift) & mask]
+                    theirs[place] = key
+                    if payload.size:
+                        others[place] = carried[i]
+                    places[(key >> shift) & mask] = place + 1
+                ours, theirs, carried, others = theirs, ours, others, carried
+                swapped = not swapped
+            shift += byte
+        for i in range(ours.size):
+            key = ours[i]
+            keys[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
 
 
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
     assert loop is not None  # the caller has asked
     return loop
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
-
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
-    sample = np.random.default_rng(0).random(size).astype(dtype)
-    radix_sort(sample[:1000].copy())
-    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            scores = sample.copy()
-            start = time.perf_counter()
-            sort(scores)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.ndarray.sort]) / min(times[radix_sort])

@@ -1,37 +1,76 @@
-"""Sorting of scores where they lie, alone or each with a payload."""
+"""Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
 from .arrays import Array, array_namespace, is_numpy_array, widen
 from .compiled import worth_compiling
-from .radix import flip_and_count, radix_sort, radix_sort_with, radix_wins
+from .radix import deal, radix_sorted
+from .sort_choice import radix_wins
+from .splitting import split
+from .threads import in_threads, threads_for
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end.
-
-    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
-    """
-    if _compiles(scores) and radix_wins(scores):
-        radix_sort(scores, whole=whole)
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+    if _is_dealt(scores):
+        scores[...] = sorted_copy(scores)
     else:
         scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if _is_dealt(scores):
+        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
+    return np.sort(scores)
+
+
+def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if not is_numpy_array(scores):
+        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
+    if _is_dealt(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def _is_dealt(scores: np.ndarray) -> bool:
+    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
+    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
 
-    Payloads of equal scores come in any order, and in their own type or as uint32.
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
     """
     scores = widen(scores)
-    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
-    if packs and scores.dtype == np.float64 and _compiles(scores):
-        return radix_sort_with(scores, payload)
-    if not packs or scores.dtype != np.float32:
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
@@ -39,14 +78,19 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
     keys <<= np.uint64(32)
     np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    sort_in_place(keys.view(np.float64), whole=False)
+    keys.view(np.float64).sort()
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
 
 
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Integers in a type that holds them, of two: each is compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
 def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
+    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:

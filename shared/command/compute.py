@@ -10,6 +10,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from ..evaluation.samples import SAMPLES, samples_of
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
@@ -55,6 +56,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
+@click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
 @click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
 @click.option(
@@ -66,6 +68,7 @@ def compute(
     name: str,
     options: tuple[str, ...],
     save: Path | None,
+    save_samples: bool,
     plot: Path | None,
     report: Path | None,
     images: str | None,
@@ -96,10 +99,13 @@ def compute(
             raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
+    if save_samples and save is None:
+        raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         state = {} if plot is None else metric.state()
+        kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, asked = len(metric), metric.confidence_level is not None
         summary, note = with_quick_intervals(metric, type(metric).summary)
     shown, summary = summary, summary if asked else without_intervals(summary)
@@ -108,7 +114,7 @@ def compute(
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)
-    writes = saving(save, {**results, KINDS: summary.kinds()})
+    writes = saving(save, {**results, KINDS: summary.kinds(), **kept})
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"

@@ -101,7 +101,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
-        names = [arguments["model"] or arguments["predictions"], arguments["compare"] or "other"]
+        names = _short_names([arguments["model"] or arguments["predictions"], *filter(None, [arguments["compare"]])])
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
     places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
@@ -209,6 +209,18 @@ def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, 
     if given["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
         raise click.UsageError(f"--report: expected an --iou-threshold of at least 0.1, got {threshold}")
     return options
+
+
+def _short_names(places: Sequence[str]) -> list[str]:
+    """Two paths by the first part in which they differ from the end; one as it is.
+
+    >>> _short_names(["runs/softmax/labels", "runs/energy/labels"])
+    ['softmax', 'energy']
+    """
+    if len(places) < 2:
+        return [*places]
+    parts = zip(*(Path(place).parts[::-1] for place in places))
+    return next(([*several] for several in parts if len({*several}) > 1), [*places])
 
 
 def _words(given: Sequence[str]) -> list[str]:

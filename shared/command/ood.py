@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
+from ..evaluation.samples import SAMPLES, samples_of
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.flat import KINDS
@@ -60,6 +61,7 @@ unless --format or --percent asks for a table.
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
+@click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 def ood(
     known: str,
     unknown: tuple[str, ...],
@@ -69,6 +71,7 @@ def ood(
     form: str | None,
     percent: bool,
     save: Path | None,
+    save_samples: bool,
     **intervals: Any,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
@@ -77,14 +80,18 @@ def ood(
     options = read_options(OODBench, (), intervals)
     if percent and form == "json" and not for_reading:
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
+    if save_samples and save is None:
+        raise click.UsageError("expected --save with --save-samples, got none")
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
-    metric, note = OODBench(metrics=metrics.split(","), threshold=threshold, **options), ""
+    options |= {"metrics": metrics.split(","), "threshold": threshold}
+    metric, note, kept = OODBench(**options), "", {}
     asked = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:
-        nonlocal note
+        nonlocal note, kept
+        kept = {SAMPLES: samples_of(metric, options)} if save_samples else {}
         if not for_reading:
             return metric.summary()
         summary, note = with_quick_intervals(metric, OODBench.summary)
@@ -101,7 +108,7 @@ def ood(
     results = summary.as_dict()
     lay_out = partial(results_text, "ood", f"known: {known}", shown, note, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
-    deliver(text, *saving(save, {**results, KINDS: summary.kinds()}))
+    deliver(text, *saving(save, {**results, KINDS: summary.kinds(), **kept}))
 
 
 def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..formats.written.atomic import write_file
 from ..formats.written.results import read_results
-from ..reports.rendering import FORMS, INTERVALS, render
-from ..reports.tables import ROW_KINDS, make_table
+from ..reports.leaderboard.differing import undecided
+from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
+from ..reports.rendering import FORMS, INTERVALS, SECOND, render
+from ..reports.tables import ROW_KINDS, ResultTable, make_table, numbers_of
+from .messages import warn
 from .outputs import check_outputs, deliver
 
 _HELP = """Put the results of several files in one table.
@@ -24,17 +28,36 @@ _HELP = """Put the results of several files in one table.
 A FILE is JSON as --save writes it. Rows are files, or the groups of a single one. With --seeds, files whose names
 differ only where the regular expression matches are one row, with the mean and the standard deviation (of n − 1) of
 their numbers; where it is in no file's name, so are groups, such as seed0 and seed1. Of two or more models the best of
-a column is bold, or begins with * in text, where it is known which way is better.
+a column is bold, or begins with * in text, where it is known which way is better. Where files keep their samples
+(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction.
 """
+
+
+_NOTE = "Marked alike: the best, and what does not differ from it (paired bootstrap, {} %, Holm's correction)."
+_NOTES = {
+    "text": "\n\n{}",
+    "markdown": "\n\n{}",
+    "latex": "\n% {}",
+    "booktabs": "\n% {}",
+    "html": "\n<p>{}</p>",
+}
 
 
 @click.command(help=_HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE …", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="How to print.")
 @click.option("--rows", type=click.Choice(ROW_KINDS), help="What the rows are.  [default: files, or groups of one]")
-@click.option("--keys", metavar="KEY,KEY", help="Which results, with * for any letters.  [default: all numbers]")
+@click.option(
+    "--keys", metavar="KEY,KEY", help="Which results, or the last parts of their names, with *.  [default: all numbers]"
+)
 @click.option("--groups", metavar="GROUP,GROUP", help="Which groups, with * for any letters; all; mean is beside them.")
 @click.option("--seeds", metavar="REGEX", help="What in a name says the seed.")
+@click.option("--sort", metavar="KEY", help="Sort the rows by this result, the best first.")
+@click.option("--rank", is_flag=True, help="Add the rank by --sort, or the mean of the ranks in all columns.")
+@click.option("--second", is_flag=True, help=f"Mark the second best, too: by {SECOND} in text.")
+@click.option("--rename", multiple=True, metavar="NAME=WORDS", help="What a file, group or key is called in the table.")
+@click.option("--arrows/--no-arrows", default=True, show_default=True, help="Say which way is better.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="To tell models from the best.")
 @click.option("--percent", is_flag=True, help="Rates times 100.")
 @click.option("--digits", type=click.IntRange(0, 17), help="After the point.  [default: 4, or 2 of percent]")
 @click.option(
@@ -48,22 +71,56 @@ def table(
     keys: str | None,
     groups: str | None,
     seeds: str | None,
-    percent: bool,
-    digits: int | None,
-    intervals: str,
+    sort: str | None,
+    rank: bool,
+    rename: tuple[str, ...],
+    confidence_level: float,
     save: Path | None,
+    **rendered: Any,
 ) -> None:
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
+    results = {name: read_results(path) for name, path in zip(_names(files), files)}
+    alike = {} if seeds is not None else undecided(results, confidence_level)
     made = make_table(
-        {name: read_results(path) for name, path in zip(_names(files), files)},
+        results,
         rows=rows,
         keys=None if keys is None else keys.split(","),
         groups=None if groups is None else ["*"] if groups == "all" else groups.split(","),
         seeds=seeds,
+        undecided=alike,
+        names=_renamed(rename),
     )
-    text = render(made, form, percent=percent, digits=digits, intervals=intervals)
+    _warn_of_missing(made, results, keys)
+    made = ranked(made, sort) if rank else made
+    if sort is not None or rank:
+        made = sorted_by(made, sort or RANK)
+    text = render(made, form, **rendered)
+    if alike and form in _NOTES:
+        text += _NOTES[form].format(_NOTE.format(f"{100 * confidence_level:.12g}"))
     deliver(text, *([] if save is None else [partial(write_file, save, text + "\n")]))
+
+
+def _renamed(pairs: Sequence[str]) -> dict[str, str]:
+    """Names and what they are called. Raises BadParameter for other texts."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise click.BadParameter(f"expected NAME=WORDS, got {pair!r}", param_hint="--rename")
+    return {name: words for name, _, words in (pair.rpartition("=") for pair in pairs)}
+
+
+def _warn_of_missing(table: ResultTable, results: Mapping[str, Any], keys: str | None) -> None:
+    """Name the files that lack a number which others have."""
+    lacking = {
+        name: [column for column, cell in zip(table.columns, cells) if cell is None] for name, cells in table.rows
+    }
+    for name, columns in lacking.items():
+        if columns:
+            some = ", ".join(columns[:3]) + (f" and {len(columns) - 3} more" if len(columns) > 3 else "")
+            warn(f"{name}: has no {some}")
+    for name, result in results.items():
+        if not any(numbers_of(result).values()):
+            warn(f"{name}: has no numbers")
 
 
 def _names(files: Sequence[Path]) -> list[str]:

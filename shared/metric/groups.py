@@ -168,7 +168,11 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    return dict(zip(map(str, names), parts))
+    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
+    for name, part in states.items():
+        if not part:
+            raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
+    return states
 
 
 def _group_items(groups: Any) -> list[Any]:

@@ -135,6 +135,7 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
@@ -178,6 +179,7 @@ class Metric:
             for name in self.fixed_options & overrides.keys():
                 if self._batches and _differ(getattr(asked, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            asked.owns_state = not self._batches
             last = [self._reduced(columns, asked)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]

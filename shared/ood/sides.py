@@ -11,7 +11,7 @@ from ..arrays.arrays import Array, array_namespace, as_array, concatenate, is_fl
 from ..arrays.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..arrays.options import as_int
 from ..arrays.states import check_arrays, check_rows, count_column, integer_column, score_column
-from ..ranking.counts import Side, as_side, split
+from ..ranking.counts import Side, sides_of_kinds
 from ..ranking.rounding import check_bits, checked_bits, cut
 
 if TYPE_CHECKING:
@@ -169,10 +169,9 @@ def ood_sides(
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
         is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
-    out, inside = split(scores, is_out)
-    out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
     bits = None if "significant_bits" not in state else int(state["significant_bits"])
-    return as_side(out, out_counts, owned=True, bits=bits), as_side(inside, inside_counts, owned=True, bits=bits)
+    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
+    return out, inside
 
 
 def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:

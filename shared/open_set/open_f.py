@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
 from .f_scores import MacroF, MicroF, count_ids
-from .sweep import Sums
+from .sweep import Sums, blocks_of
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -49,19 +49,37 @@ def macro_open_f(
     """
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
-    correct = predicted == classes
+    ids, most = predicted, num_classes
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
-        predicted = _index_of(distinct, predicted)
+        ids, most = _index_of(distinct, predicted), distinct.shape[0]
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
         totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
+        totals = _count_classes(classes, num_classes, counts)
         occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
+    thresholds, outcomes, sizes = _sorted_rows(scores, _outcomes(ids, predicted == classes, most), counts)
     return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
+
+
+def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
+    """How many known samples each class has, counted block by block."""
+    return sum(
+        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+        for block in blocks_of(classes)
+    )
+
+
+def _outcomes(ids: Array, correct: Array, most: int) -> Array:
+    """Twice the number of the predicted class, below `most`, plus one if it is the true one."""
+    if not is_numpy_array(ids) or 2 * most > 1 << 32:
+        return 2 * ids + correct
+    outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
+    outcomes <<= 1
+    outcomes |= correct
+    return outcomes
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:

@@ -15,12 +15,12 @@ from ..arrays.options import as_bool, as_fraction, as_shares
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, as_side, check_both_classes, runs, sort_sides, split
+from ..ranking.counts import Side, as_side, check_both_classes, sides_of_kinds, sort_sides
 from ..ranking.curves import twice_wins
 from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
-from ..ranking.quantities import Quantity
+from ..ranking.quantities import Quantity, quantities
 from ..ranking.rounding import check_bits
 from ..ranking.shares import percent, with_own_names
 from .at_tpr import accuracy_of_sides, score_at_tpr
@@ -142,9 +142,7 @@ class OpenAUC(Metric):
 
     def side_of(self, state: OpenSetState) -> Array:
         """Which of the three kinds each entry of a state is."""
-        xp = array_namespace(state["classes"])
-        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
-        return xp.where(known & ~right, 2, xp.astype(known, xp.int64))
+        return kinds_of_samples(state)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
@@ -170,7 +168,13 @@ def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
 
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
+    if not known.total:
+        return 0
+    wins: int = quantities(*sort_sides(unknown, known), {"": _TWICE_WINS})[""]
+    return wins
+
+
+_TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
@@ -184,18 +188,19 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
     """As `split_open_set`, of a state whose entries may stand for several samples."""
-    is_unknown, is_right = state["classes"] < 0, state["predicted"] == state["classes"]
-
-    def parts(column: Array) -> tuple[Array, ...]:
-        unknown, known = split(column, is_unknown)
-        return unknown, *split(known, right)
-
-    _, right = split(is_right, is_unknown)
-    counts, bits = state.get("counts"), state.get("significant_bits")
-    kept = None if bits is None else int(bits)
-    columns = zip(parts(state["scores"]), (None, None, None) if counts is None else parts(counts))
-    unknown, correct, wrong = (as_side(scores, column, owned=True, bits=kept) for scores, column in columns)
+    bits = state.get("significant_bits")
+    kinds = kinds_of_samples(state)
+    unknown, correct, wrong = sides_of_kinds(
+        state["scores"], kinds, 3, state.get("counts"), bits=None if bits is None else int(bits)
+    )
     return unknown, correct, wrong
+
+
+def kinds_of_samples(state: OpenSetState) -> Array:
+    """Whether each sample is unknown (0), known and classified correctly (1), or wrongly (2), as uint8."""
+    xp = array_namespace(state["classes"])
+    known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
+    return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:

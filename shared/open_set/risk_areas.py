@@ -76,7 +76,7 @@ def both_sides(first: Side, second: Side) -> Side:
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
     if first.before is None or second.before is None:
-        return as_side(scores, owned=True)
+        return as_side(scores)
     return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, on_one_device, row_blocks
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, is_numpy_array, on_one_device, row_blocks
 from ..arrays.columns import (
     as_flags,
     as_labels,
@@ -113,7 +113,7 @@ def reduce_open_set(
         raise ValueError(
             f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
         )
-    classes = xp.where(unknown, -1, labels)
+    classes = _as_classes(labels, unknown)
     predicted, width = predicted_classes(predictions)
     limit = _given_classes(width, num_classes)
     if limit is not None:
@@ -126,6 +126,16 @@ def reduce_open_set(
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))
     return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+
+
+def _as_classes(labels: Array, unknown: Array) -> Array:
+    """True classes, −1 for unknown; of NumPy arrays as int32 where it holds them, in half the memory."""
+    xp = array_namespace(labels)
+    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
+        return xp.where(unknown, -1, labels)
+    classes: Array = labels.astype(np.int32)
+    classes[unknown] = -1
+    return classes
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:

@@ -12,6 +12,7 @@ The counts come in runs of thresholds that fit the cache, from the highest on, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +20,12 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, widen
 from ..arrays.columns import check_no_nan
 from ..arrays.compiled import worth_compiling
-from ..arrays.sorting import indices, sort_in_place, sorted_with
+from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
 from ..metric.prepared import MissingClassError
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
+_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 
 
 class Counts(NamedTuple):
@@ -101,14 +102,27 @@ class Side(NamedTuple):
         )
 
 
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False, bits: int | None = None) -> Side:
+def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores, owned=owned), None, bits)
+        return Side(ascending(scores), None, bits)
     ordered, order = sorted_with(scores, indices(scores))
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+
+
+def sides_of_kinds(
+    scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
+) -> list[Side]:
+    """The side of each kind of samples, all sorted at once.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    """
+    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+        return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    parts = [kinds == kind for kind in range(number)]
+    return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
 
 def exceedance_counts(
@@ -143,53 +157,12 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
         )
 
 
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+def ascending(scores: Array) -> Array:
+    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
+    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
@@ -215,11 +188,14 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
     Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
     """
     scores, others = positives.scores, negatives.scores
     num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
@@ -227,15 +203,16 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
         length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
     xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
         if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(0, stop - length), stop)
+            first = _group_starts(scores, max(begin, stop - length), stop)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -245,6 +222,14 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
 
 
 def _group_starts(scores: Array, start: int, stop: int) -> Array:

@@ -11,8 +11,9 @@ from ..formats.boxes.dataset import Dataset
 from .frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
 
-_SIDES = ((60, 512), (300, 384))  # pixels of a picture, by how many there are at most
-_SMALLEST = 256
+# pixels of a picture and quality of its JPEG, by how many there are at most: a thousand take less than 20 MB
+_SIZES = ((60, (512, 82)), (300, (384, 80)))
+_SMALLEST = (256, 70)
 _WORDS = {
     ("unknown", "called known"): "unknown, called known",
     ("known", "called unknown"): "known, called unknown",
@@ -45,12 +46,13 @@ def images_section(
     images, of which each is drawn as it comes.
     """
     shown = list(rows)
-    side = picture_side(len(shown))
-    tiles = [_tile(errors.images[row], dataset, row, names, side) for row in shown]
+    size = next((size for most, size in _SIZES if len(shown) <= most), _SMALLEST)
+    tiles = [_tile(errors.images[row], dataset, row, names, size) for row in shown]
     if not tiles:
         return Section("Images", "Images", "<p>No image has an error.</p>")
     fine = len(errors.images) - number
-    lead = f"The {len(tiles)} worst of {len(errors.images):,}, most errors first; {fine:,} have none."
+    lead = f"The {len(tiles)} worst of {len(errors.images):,}, most errors first"
+    lead += f"; {fine:,} without an error." if fine else "."
     keys = "".join(f'<span><i class="line {kind}"></i>{words}</span>' for kind, words in _KEYS)
     lead += " Press one to enlarge it."
     body = tiles_html(tiles, _FILTERS, everything="All")
@@ -62,7 +64,7 @@ def examples_section(errors: DetectionErrors, dataset: Dataset, names: Mapping[i
     tiles = []
     for kind, row, boxes in examples(errors):
         alt = f"{kind}, in {dataset.names[row]}"
-        picture, _ = image_with_boxes(dataset.paths[row], dataset.sizes[row], boxes, names, alt, picture_side(1))
+        picture, _ = image_with_boxes(dataset.paths[row], dataset.sizes[row], boxes, names, alt, *_SIZES[0][1])
         tiles.append(Tile(kind, [dataset.names[row]], picture))
     lead = "The most confident false positive of each kind, and the largest missed object."
     return Section("Examples", "One error of each kind", tiles_html(tiles, {}) if tiles else "", lead)
@@ -83,19 +85,14 @@ def examples(errors: DetectionErrors) -> Sequence[tuple[str, int, list[ErrorBox]
     return [(kind, *best[kind][1:]) for kind in (*FALSE_POSITIVES, MISSED) if kind in best]
 
 
-def picture_side(number: int) -> int:
-    """How large pictures are, so that a report of a thousand stays below 20 MB."""
-    return next((side for most, side in _SIDES if number <= most), _SMALLEST)
-
-
-def _tile(image: ImageErrors, dataset: Dataset, row: int, names: Mapping[int, str], side: int) -> Tile:
+def _tile(image: ImageErrors, dataset: Dataset, row: int, names: Mapping[int, str], size: tuple[int, int]) -> Tile:
     counts: dict[str, int] = {}
     for fate, word in _WORDS.items():
         if fate in image.fates:
             counts[word] = counts.get(word, 0) + image.fates[fate]
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
     alt = f"{dataset.names[row]}: {words}"
-    picture, drawn = image_with_boxes(dataset.paths[row], dataset.sizes[row], image.boxes, names, alt, side)
+    picture, drawn = image_with_boxes(dataset.paths[row], dataset.sizes[row], image.boxes, names, alt, *size)
     lines = [words]
     if drawn < len(image.boxes):
         lines.append(f"{drawn} of {len(image.boxes):,} boxes are drawn")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from ..detection.errors import KEYS_OF_TABLES
 from ..evaluation.detection import Results, openset_summary
 from ..evaluation.image_errors import DetectionErrors
 from ..formats.boxes.dataset import Detections
@@ -27,7 +28,10 @@ _HEADLINES = (
         "A-OSE": "errors of any kind, for each object",
     },
 )
-_SURE = 20_000  # images and predictions, up to which intervals are computed for the headline
+# what intervals may take to come by themselves, about a second: images, or with average precisions predictions, where
+# a class takes as long as 900
+_SURE, _CLASS = 20_000, 900
+_HINT = "Intervals of so many boxes take a while: add them with --confidence-level 0.95."
 _MISNAMED = ("called another known", "called unknown", "called known")
 _TABLES = ("per_class", "per_image", "errors")
 
@@ -38,7 +42,9 @@ def headline_html(detections: Detections, results: Results, names: Sequence[str]
     words = next((words for words in _HEADLINES if all(key in openset for key in words)), {})
     if not words:
         return ""
-    if f"{next(iter(words))}_low" not in openset and _is_small(detections):
+    wanting = f"{next(iter(words))}_low" not in openset
+    if wanting and _is_small(detections, options):
+        wanting = False
         plain = {name: value for name, value in options.items() if name not in _TABLES}
         plain |= {"confidence_level": 0.95, "conf_list": None, "recall_level": None, "recall_budgets": ()}
         openset = openset_summary(detections, **plain).as_dict() | openset
@@ -47,12 +53,16 @@ def headline_html(detections: Detections, results: Results, names: Sequence[str]
         for key, said in words.items()
     ]
     table = results.get("comparison")
-    higher = {key: _higher(kinds, key) for key in table["key"]} if table else {}
-    return headline(figures, names, table, higher)
+    shown = [key for key in table["key"] if key not in KEYS_OF_TABLES] if table else []
+    higher = {key: _higher(kinds, key) if key in shown else None for key in table["key"]} if table else {}
+    return headline(figures, names, table, higher, hint=_HINT if wanting else "")
 
 
-def _is_small(detections: Detections) -> bool:
-    return len(detections.predictions) + sum(len(boxes["labels"]) for boxes in detections.predictions) <= _SURE
+def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
+    if options.get("protocol") != "owod":
+        return len(detections.predictions) <= _SURE
+    predictions = sum(len(boxes["labels"]) for boxes in detections.predictions)
+    return predictions + _CLASS * len(options["known_classes"]) <= _SURE
 
 
 def _higher(kinds: Mapping[str, Any], key: str) -> bool | None:
@@ -73,41 +83,43 @@ def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Sectio
         "badly placed": [sum(row) for row in zip(table["badly placed"], table["both"])],
         "missed": table["missed"],
         "false boxes": table["FP"],
-        "unknown objects called it": table["unknown objects called it"],
+        "unknown called it": table["unknown objects called it"],
     }
-    meters, minor = ("recall", "precision", "AP"), ("AP", "badly placed", "missed", "unknown objects called it")
+    meters, minor = ("recall", "precision", "AP"), ("AP", "badly placed", "missed", "unknown called it")
     return Section("Classes", "By class", data_table(columns, "By class", meters=meters, minor=minor))
 
 
 def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """The table by class with every column that there is."""
+    """The table by class with every column that there is, for the details."""
     named = [names.get(label, str(label)) for label in errors.by_class["class"]]
     return data_table({"name": named, **errors.by_class}, "All columns by class")
 
 
 def all_numbers(results: Results, names: Sequence[str]) -> str:
-    """Every number of the results, of both detectors where there are two."""
-    values = {
-        key: value for part in ("openset_metrics", "standard_metrics") for key, value in _plain(results.get(part, {}))
-    }
+    """Every number of the results with its interval, of both detectors where there are two."""
+    values, others = _numbers(results), _numbers(results.get("other", {}))
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
-    if "other" in results:
-        others = {
-            key: value
-            for part in ("openset_metrics", "standard_metrics")
-            for key, value in _plain(results["other"].get(part, {}))
-        }
+    if others:
         columns[names[1]] = [others.get(key) for key in values]
     if "comparison" in results:
         table = results["comparison"]
-        for name in ("difference", "low", "high", "p_value"):
-            column = dict(zip(table["key"], table[name]))
-            columns[name] = [column.get(key) for key in values]
+        differences = dict(zip(table["key"], zip(table["difference"], table["low"], table["high"])))
+        p_values = dict(zip(table["key"], table["p_value"]))
+        columns["difference"] = [differences.get(key) for key in values]
+        columns["p"] = [p_values.get(key) for key in values]
     return data_table(columns, "All numbers", digits=6)
 
 
-def _plain(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    return ((key, value) for key, value in results.items() if isinstance(value, (int, float)))
+def _numbers(results: Results) -> dict[str, Any]:
+    """The numbers of both parts of the results, those with an interval as (value, low, high)."""
+    parts = [results.get(part, {}) for part in ("openset_metrics", "standard_metrics")]
+    plain = {key: value for part in parts for key, value in part.items() if isinstance(value, (int, float))}
+    ends = {f"{key}_{end}" for key in plain for end in ("low", "high")}
+    return {
+        key: (value, plain[f"{key}_low"], plain[f"{key}_high"]) if f"{key}_low" in plain else value
+        for key, value in plain.items()
+        if key not in ends
+    }
 
 
 def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:

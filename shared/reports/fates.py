@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..detection.fates import FATES
@@ -30,10 +30,7 @@ def fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str
     Parameters: errors of each detector by its name, the first of which is the report's; names of classes by id.
     """
     first = next(iter(errors.values()))
-    bars = {side: {name: _parts(one, side) for name, one in errors.items()} for side in _SIDES}
-    cards = [
-        card(stacked_bars(bars[side], unit=f"{side} objects"), title=f"{side.capitalize()} objects") for side in _SIDES
-    ]
+    cards = [card(*(_bars(errors, side) for side in _SIDES))]
     if first.confused:
         cards.append(_confusions(first, names))
     return Section("Errors", "Where the objects went", grid(*cards, columns=len(cards)), _said(first))
@@ -79,6 +76,14 @@ def kinds_html(results: Mapping[str, Any], errors: DetectionErrors) -> str:
     return data_table({"error": [*kinds], "count": [*kinds.values()]}, "Kinds of errors")
 
 
+def _bars(errors: Mapping[str, DetectionErrors], side: str) -> str:
+    """The bar of one detector, or the bars of several with their names below a title."""
+    title, parts = f"{side.capitalize()} objects", {name: _parts(one, side) for name, one in errors.items()}
+    if len(parts) == 1:
+        return stacked_bars(dict(zip([title], parts.values())), unit="objects")
+    return f"<h3>{title}</h3>" + stacked_bars(parts, unit="objects")
+
+
 def _parts(errors: DetectionErrors, side: str) -> list[Part]:
     return [Part(fate, errors.fates[of, fate], FATE_COLORS[fate]) for of, fate in FATES if of == side]
 
@@ -104,23 +109,22 @@ def _said(errors: DetectionErrors) -> str:
 
 
 def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """Which known classes the unknown objects were called, of the most frequent ones."""
-    rows = _frequent(errors.confused, 0)
-    columns = _frequent(errors.confused, 1)
-    table = {names.get(row, str(row)): [errors.confused.get((row, column), 0) for column in columns] for row in rows}
-    total = sum(errors.confused.values())
-    shown = sum(map(sum, table.values()))
-    note = f"({total:,} objects)" if shown == total else f"({shown:,} of {total:,} objects)"
-    called = [names.get(column, str(column)) for column in columns]
+    """Which known classes the unknown objects were called; of many classes the most frequent pairs."""
+    rows, columns = (sorted({pair[place] for pair in errors.confused}) for place in (0, 1))
+    title, note = "Called known, as what", f"({sum(errors.confused.values()):,} objects)"
+    called = {label: names.get(label, str(label)) for label in (*rows, *columns)}
+    if len(rows) <= _MATRIX and len(columns) <= _MATRIX and len({*called.values()}) == len(called):
+        table = {called[row]: [errors.confused.get((row, column), 0) for column in columns] for row in rows}
+        heads = [called[column] for column in columns]
+        return card(
+            matrix(table, heads, "Unknown objects by what they were called", shares=False), title=title, note=note
+        )
+    most = sorted(errors.confused.items(), key=lambda entry: (-entry[1], entry[0]))[:_MATRIX]
+    pairs: dict[str, list[Any]] = {
+        "unknown object": [called[row] for (row, _), _ in most],
+        "called": [called[column] for (_, column), _ in most],
+        "objects": [count for _, count in most],
+    }
     return card(
-        matrix(table, called, "Unknown objects by the class they were called", shares=False),
-        title="Called known, as what",
-        note=note,
+        data_table(pairs, "Unknown objects by what they were called"), title=title, note=f"(most frequent of {note[1:]}"
     )
-
-
-def _frequent(confused: Mapping[tuple[int, int], int], place: int) -> Sequence[int]:
-    totals: dict[int, int] = {}
-    for pair, count in confused.items():
-        totals[pair[place]] = totals.get(pair[place], 0) + count
-    return sorted(sorted(totals, key=lambda label: -totals[label])[:_MATRIX])

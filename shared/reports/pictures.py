@@ -13,6 +13,7 @@ from .frame import picture_html
 from .thumbnails import photograph
 
 MOST = 60  # boxes of a picture; more hide it
+_NAMED = 12  # of the boxes that are drawn
 _CLASSES = {
     FOUND: "found",
     OBJECT: "object",
@@ -36,20 +37,25 @@ def image_with_boxes(
     names: Mapping[int, str],
     alt: str,
     side: int,
+    quality: int = 82,
 ) -> tuple[str, int]:
     """An image with its boxes as HTML, and how many of them are drawn.
 
     Parameters: path of the image, or None for a plain ground as large as size says, or as the boxes reach; boxes;
-    names of classes by id; alt, a sentence; side, of the picture within the page, its longer one, in pixels.
+    names of classes by id; alt, a sentence; side, of the picture within the page, its longer one, in pixels, and the
+    quality of its JPEG.
     """
     shown = shown_boxes(boxes)
     source = None
     if path is not None:
-        source, size = photograph(path, side)
+        source, size = photograph(path, side, quality)
     reach = [max([1.0, *(box.box[end] for box in boxes)]) for end in (2, 3)]
     width, height = size or (round(reach[0]), round(reach[1]))
     letters = max(width, height) / 18
-    drawn = "".join(_rect(box, names, letters, width) for box in shown)
+    drawn = "".join(
+        _rect(box, names) + (_name(box, names, letters, width) if left <= _NAMED else "")
+        for left, box in zip(range(len(shown), 0, -1), shown)
+    )
     return picture_html(source, alt, (width, height), drawn), len(shown)
 
 
@@ -76,15 +82,20 @@ def box_words(box: ErrorBox, names: Mapping[int, str]) -> str:
     return f"called {label} ({box.score:.2f}){own}: {box.kind}"
 
 
-def _rect(box: ErrorBox, names: Mapping[int, str], letters: float, reach: float) -> str:
+def _rect(box: ErrorBox, names: Mapping[int, str]) -> str:
     x1, y1, x2, y2 = box.box
-    drawn = (
+    return (
         f'<rect class="{_CLASSES.get(box.kind, "nothing")}" x="{x1:.5g}" y="{y1:.5g}" width="{max(0, x2 - x1):.5g}"'
         f' height="{max(0, y2 - y1):.5g}"><title>{escape(box_words(box, names))}</title></rect>'
     )
+
+
+def _name(box: ErrorBox, names: Mapping[int, str], letters: float, reach: float) -> str:
+    """What an erroneous box was called, above it, or below where there is no room."""
     if _CLASSES.get(box.kind) in (None, *_UNNAMED):
-        return drawn
+        return ""
+    x1, y1, _, y2 = box.box
     name = names.get(box.label, str(box.label))
     at = y1 - letters / 4 if y1 > letters else y2 + letters
-    left = min(max(0.0, x1), max(0.0, reach - 0.64 * letters * len(name)))
-    return drawn + f'<text x="{left:.5g}" y="{at:.5g}" style="font-size:{letters:.4g}px">{escape(name)}</text>'
+    left = min(max(0.0, x1), max(0.0, reach - 0.76 * letters * len(name)))
+    return f'<text x="{left:.5g}" y="{at:.5g}" style="font-size:{letters:.4g}px">{escape(name)}</text>'

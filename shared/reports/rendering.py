@@ -1,10 +1,12 @@
-"""Tables as text for a terminal, Markdown, LaTeX and CSV."""
+"""Tables as text for a terminal, Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
@@ -12,7 +14,8 @@ from ..formats.written.csv_text import csv_text
 from .tables import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
-FORMS = ("text", "markdown", "latex", "csv")
+FORMS = ("text", "markdown", "latex", "booktabs", "html", "csv")
+SECOND = "°"  # before the second best, in text
 _LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "[": "{[}",  # which would be an option of the \\ before it
     "\\": r"\textbackslash{}",
@@ -30,15 +33,19 @@ def render(
     percent: bool = False,
     digits: int | None = None,
     intervals: str = "brackets",
+    arrows: bool = False,
+    second: bool = False,
 ) -> str:
     """A table as text.
 
-    The best numbers of several models begin with * in text, and are bold in Markdown and LaTeX. CSV has every digit,
+    The best numbers of several models begin with * in text, and are bold elsewhere; the second best, if they are
+    asked for, begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has every digit,
     and columns of their own for standard deviations and the ends of intervals.
 
-    Parameters: table, of `make_table`; form, one of text, markdown, latex and csv; percent, to have rates, which are
-    those of known keys, times 100; digits after the point, by default 4, and 2 of percent; intervals, in brackets,
-    as ± half their length ("plusminus"), or none.
+    Parameters: table, of `make_table`; form, one of text, markdown, latex, booktabs, html and csv;
+    percent, to have rates, which are those of known keys, times 100; digits after the point, by default 4, and 2 of
+    percent; intervals, in brackets, as ± half their length ("plusminus"), or none; arrows, to say beside the name of a
+    column which way is better; second, to mark the second best.
     Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
     ValueError for a rate beyond 1 that is to be percent.
 
@@ -63,11 +70,25 @@ def render(
         return _as_csv(table._replace(rows=scaled))
     places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
     escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
-    texts = [
-        [escape(name), *(_cell_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
-        for name, cells in scaled
-    ]
-    return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
+
+    def text(cell: Cell | None) -> str:
+        cell = cell if cell is None or second else cell._replace(second=False)
+        return _cell_text(cell, places[percent and _is_rate(cell)], intervals, form)
+
+    texts = [[escape(name), *map(text, cells)] for name, cells in scaled]
+    ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
+    corner = escape(table.corner)
+    if corner:  # all numbers are of one key, whose way is said once
+        corner, ways = f"{corner} {ways[-1]}".rstrip(), [""] * len(ways)
+    return lay_out([[corner, *(f"{escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways))], *texts])
+
+
+def _arrow(column: Sequence[Cell | None], form: str) -> str:
+    """Which way is better in a column; nothing where that is not known."""
+    known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
+    if known is None:
+        return ""
+    return _ARROWS.get(form, ("↓", "↑"))[known.higher]
 
 
 def _is_rate(cell: Cell | None) -> bool:
@@ -86,10 +107,10 @@ def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
 
 def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
     if cell is None:
-        return "--" if form == "latex" else "–"
+        return "--" if form in _LATEX else "–"
     text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)
-    text = _BOLD[form](text) if cell.best else text
-    plus_minus = r"$\pm$" if form == "latex" else "±"
+    text = _BOLD[form](text) if cell.best else _UNDERLINED[form](text) if cell.second else text
+    plus_minus = r"$\pm$" if form in _LATEX else "±"
     if cell.std is not None:
         return f"{text} {plus_minus} {_decimal(cell.std, digits)}"
     if cell.low is None or cell.high is None or intervals == "none":
@@ -108,12 +129,19 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
 
 
-def _latex(rows: Sequence[Sequence[str]]) -> str:
+def _latex(rows: Sequence[Sequence[str]], rules: Sequence[str] = (r"\hline",) * 3) -> str:
     lines = [" & ".join(row) + r" \\" for row in rows]
     columns = "l" + "r" * (len(rows[0]) - 1)
-    return "\n".join(
-        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
-    )
+    top, middle, bottom = rules
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", top, lines[0], middle, *lines[1:], bottom, r"\end{tabular}"])
+
+
+def _html(rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{cell}</th>' for cell in rows[0])
+    body = [
+        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in row)}</tr>' for name, *row in rows[1:]
+    ]
+    return "\n".join(["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>", "</table>"])
 
 
 def _as_csv(table: ResultTable) -> str:
@@ -141,14 +169,29 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
     "text": _one_line,
     "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
     "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
+    "html": lambda name: html.escape(_one_line(name)),
 }
+_ESCAPES["booktabs"] = _ESCAPES["latex"]
+_LATEX = ("latex", "booktabs")
+_ARROWS = dict.fromkeys(_LATEX, (r"$\downarrow$", r"$\uparrow$"))
 _BOLD: dict[str, Callable[[str], str]] = {
     "text": lambda text: f"*{text}",
     "markdown": lambda text: f"**{text}**",
     "latex": lambda text: rf"\textbf{{{text}}}",
+    "booktabs": lambda text: rf"\textbf{{{text}}}",
+    "html": lambda text: f"<b>{text}</b>",
+}
+_UNDERLINED: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"{SECOND}{text}",
+    "markdown": lambda text: f"*{text}*",
+    "latex": lambda text: rf"\underline{{{text}}}",
+    "booktabs": lambda text: rf"\underline{{{text}}}",
+    "html": lambda text: f"<u>{text}</u>",
 }
 _LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
     "text": aligned,
     "markdown": _markdown,
     "latex": _latex,
+    "booktabs": partial(_latex, rules=(r"\toprule", r"\midrule", r"\bottomrule")),
+    "html": _html,
 }

@@ -10,8 +10,9 @@ import math
 import re
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..arrays.options import as_choice
@@ -24,7 +25,10 @@ _LARGEST = sys.float_info.max
 
 
 class Cell(NamedTuple):
-    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval."""
+    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval.
+
+    best: whether it is the best of several models, or does not differ from it; second: whether it is the next best
+    """
 
     key: str
     value: float
@@ -33,6 +37,7 @@ class Cell(NamedTuple):
     high: float | None = None
     best: bool = False
     direction: Direction | None = None
+    second: bool = False
 
 
 class ResultTable(NamedTuple):
@@ -46,7 +51,7 @@ class ResultTable(NamedTuple):
     corner: str = ""
 
 
-_Place = tuple[str, str, str]  # file, group, key
+Place = tuple[str, str, str]  # file, group, key
 
 
 def make_table(
@@ -56,20 +61,25 @@ def make_table(
     keys: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     seeds: str | None = None,
+    undecided: Mapping[Place, bool] = MappingProxyType({}),
+    names: Mapping[str, str] = MappingProxyType({}),
     marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:
     """A table of the numbers of results.
 
     Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
     default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
-    where "mean" is what stands beside the groups: all keys by default, and of the groups all as rows and "mean" beside
-    files. seeds, a regular expression: names of results that differ only where it matches are one, with the mean and
-    the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
+    of a key also its last part after a slash, where "mean" is what stands beside the groups: all keys by default, and
+    of the groups all as rows and "mean" beside files. seeds, a regular expression: names of results that differ only
+    where it matches are one, with the mean and the standard deviation (of n − 1) of their numbers; where it is in none
+    of these names, so are groups.
+    undecided, of `leaderboard.differing`: the numbers that do not differ from the best are marked as it is. names, what
+    files, groups and keys are called in the table.
     Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
     and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
+    Keys are called by their last part where these differ.
 
     With `marked`, a function of a result's name, a group and a key, those that it says are marked instead.
-
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
@@ -80,22 +90,23 @@ def make_table(
     _check(keys=keys, groups=groups)
     if rows is not None:
         as_choice(rows, "rows", ROW_KINDS)
-    numbers = {name: _by_group(result) for name, result in results.items()}
+    numbers = {name: numbers_of(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
     kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
         raise ValueError("results: expected numbers, got none")
     if marked is None:
-        cells = _marked(cells)
+        cells = _marked(cells, undecided)
     else:
         cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
-    files, names, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
-    names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
+    files, named, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
     if rows is None:
-        rows = "groups" if len(files) == 1 and len(names) > 1 else "files"
+        rows = "groups" if len(files) == 1 and len(named) > 1 else "files"
     wanted = _chosen(found, keys, "keys")
-    taken = names if groups is None and rows == "groups" else _chosen(names, groups or [OVERALL], "groups")
+    taken = named if groups is None and rows == "groups" else _chosen(named, groups or [OVERALL], "groups")
+    called = _Names(wanted, names, {*files, *named, *found})
     if rows == "files":
         columns = [(group, key) for group in taken for key in wanted]
         lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
@@ -106,10 +117,32 @@ def make_table(
     single = len(taken if rows == "files" else files) == 1
     alone = len(wanted) == 1 and not single
     return ResultTable(
-        [key if single else name if alone else f"{name} {key}" for (name, key), kept in zip(columns, there) if kept],
-        [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
-        wanted[0] if alone else "",
+        [
+            called(key) if single else called(name) if alone else f"{called(name)} {called(key)}"
+            for (name, key), kept in zip(columns, there)
+            if kept
+        ],
+        [(called(name), [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        called(wanted[0]) if alone else "",
     )
+
+
+class _Names:
+    """What files, groups and keys are called in a table: keys by their last part, where these differ."""
+
+    def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
+        ends = [key.rpartition("/")[2] for key in keys]
+        short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
+        ends_known = {name.rpartition("/")[2] for name in known}
+        for name in names:
+            if name not in known and name not in ends_known:
+                raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
+        self._names, self._short = names, short
+
+    def __call__(self, name: str) -> str:
+        """The name of a file, a group or a key in the table."""
+        end = self._short.get(name, name)
+        return self._names.get(name, self._names.get(end, end))
 
 
 def _check(**options: Any) -> None:
@@ -126,7 +159,7 @@ def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
     return kinds if isinstance(kinds, Mapping) else {}
 
 
-def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def numbers_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """The numbers of results by group; those beside the groups are of OVERALL."""
     groups = results.get("groups")
     rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
@@ -139,7 +172,7 @@ def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Place, Cell]:
+def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Place, Cell]:
     cells = {}
     for name, groups in numbers.items():
         for group, row in groups.items():
@@ -150,10 +183,10 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Pl
     return cells
 
 
-def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[_Place, Cell]:
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[Place, Cell]:
     """Means over results, or else over groups, whose names differ only where the pattern matches."""
     in_names = any(map(seeds.search, numbers))
-    values: dict[_Place, list[float]] = {}
+    values: dict[Place, list[float]] = {}
     for (name, group, key), cell in _cells(numbers).items():
         if in_names:
             values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
@@ -198,19 +231,24 @@ def _std(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
 
 
-def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
-    rivals: dict[tuple[str, str], list[Cell]] = {}
-    for (_, group, key), cell in cells.items():
-        rivals.setdefault((group, key), []).append(cell)
-    best = {}
-    for (group, key), own in rivals.items():
-        known, values = own[0].direction, [cell.value for cell in own if not math.isnan(cell.value)]
-        if known is not None and len(values) > 1:
-            best[group, key] = max(values) if known.higher else min(values)
-    return {
-        (file, group, key): cell._replace(best=best.get((group, key)) == cell.value)
-        for (file, group, key), cell in cells.items()
-    }
+def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:
+    """The cells, with the best of each group and key, what does not differ from it, and the next best."""
+    rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
+    for place, cell in cells.items():
+        rivals.setdefault(place[1:], []).append((place, cell))
+    marked = dict(cells)
+    for own in rivals.values():
+        known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
+        if known is None or len(numbers) < 2:
+            continue
+        choose = max if known.higher else min
+        best = choose(cell.value for _, cell in numbers)
+        first = {place for place, cell in numbers if cell.value == best or undecided.get(place)}
+        rest = [cell.value for place, cell in numbers if place not in first]
+        for place, cell in numbers:
+            second = bool(rest) and place not in first and cell.value == choose(rest)
+            marked[place] = cell._replace(best=place in first, second=second)
+    return marked
 
 
 def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
@@ -219,8 +257,13 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
         return list(names)
     chosen: list[str] = []
     for pattern in patterns:
-        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        found = [name for name in names if pattern in (name, _end(name, option)) or fnmatchcase(name, pattern)]
         if not found:
             raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
         chosen += [name for name in found if name not in chosen]
     return chosen
+
+
+def _end(name: str, option: str) -> str:
+    """The last part of a key; a group's name is one."""
+    return name.rpartition("/")[2] if option == "keys" else name

@@ -52,10 +52,10 @@ def thumbnail(path: Path) -> str:
     return photograph(path, _SIDE)[0]
 
 
-def photograph(path: Path, side: int) -> tuple[str, tuple[int, int]]:
+def photograph(path: Path, side: int, quality: int = 82) -> tuple[str, tuple[int, int]]:
     """An image as a data: URI, at most `side` pixels wide and high, and its own width and height in pixels.
 
-    Raises ValueError for what is no image.
+    Parameters: path; side; quality of the JPEG, up to 95. Raises ValueError for what is no image.
     """
     with extra("cli"):
         from PIL import Image, ImageOps
@@ -65,7 +65,7 @@ def photograph(path: Path, side: int) -> tuple[str, tuple[int, int]]:
         size = shown.size
         shown.thumbnail((side, side))
         file = io.BytesIO()
-        shown.save(file, "JPEG", quality=82)
+        shown.save(file, "JPEG", quality=quality)
     return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode(), size
 
 

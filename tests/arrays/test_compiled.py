@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
-from openworld_metrics.arrays import compiled, radix, sorting
+from openworld_metrics.arrays import compiled, radix, sort_choice, sorting
+from openworld_metrics.arrays.splitting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
 from openworld_metrics.detection import overlap, pairs
 from openworld_metrics.open_set import sweep
-from openworld_metrics.ranking.counts import merge_counts, split_loop
+from openworld_metrics.ranking.counts import merge_counts
 from tests import cases
 from tests.checking import BACKENDS, check
 
@@ -49,19 +50,6 @@ NAN = {
 dtypes = pytest.mark.parametrize("dtype", NAN)
 
 
-@ways
-@seeds
-@dtypes
-def test_radix_sort(way: Callable[..., Any], seed: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(radix, "compiled", way)
-    rng = np.random.default_rng(seed)
-    close = 1e12 + np.arange(40) * np.spacing(1e12)  # equal in the upper half of float64
-    scores = rng.choice(np.concatenate([SPECIAL, rng.standard_normal(50), close]).astype(dtype), 500)
-    expected = np.sort(scores)
-    radix.radix_sort(scores)
-    np.testing.assert_array_equal(scores, expected)
-
-
 CLOSE = 1 - np.arange(300) * 2.0**-53  # equal in the upper half, in runs that are long
 FEW = {
     "any": np.concatenate([SPECIAL.astype(float), [5e-324, -5e-324, 1.7e308, -1.7e308], np.linspace(-2, 2, 41) / 3]),
@@ -70,25 +58,31 @@ FEW = {
     "one": np.asarray([-0.1]),
     "none": np.asarray([]),
 }
+counts_of_threads = pytest.mark.parametrize("threads", [1, 2, 3, 7])
 
 
 @ways
+@counts_of_threads
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
-def test_radix_sort_with(way: Callable[..., Any], name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@dtypes
+def test_radix_sorted(
+    way: Callable[..., Any], threads: int, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(radix, "compiled", way)
+    monkeypatch.setattr(radix, "threads_for", lambda _: threads)
+    monkeypatch.setattr(radix, "_BUCKET", 32)
     rng = np.random.default_rng(0)
-    scores = rng.choice(FEW[name], 700) if len(FEW[name]) else FEW[name]
-    payload = rng.integers(0, {"int64": 2**32, "uint8": 256, "bool": 2}[dtype], len(scores)).astype(dtype)
-    before = scores.copy(), payload.copy()
-    ordered, carried = radix.radix_sort_with(scores, payload)
-    np.testing.assert_array_equal(ordered, np.sort(scores))
-    # payloads of equal scores come in any order
-    for found, expected in zip(np.lexsort((carried, ordered)), np.lexsort((payload, scores))):
-        assert (ordered[found], carried[found]) == (scores[expected], payload[expected])
-    np.testing.assert_array_equal(scores.view(np.uint64), before[0].view(np.uint64))
-    np.testing.assert_array_equal(payload, before[1])
-    np.testing.assert_array_equal(np.sort(ordered.view(np.uint64)), np.sort(scores.view(np.uint64)))
+    with np.errstate(over="ignore"):
+        scores = (rng.choice(FEW[name], 500) if len(FEW[name]) else FEW[name]).astype(dtype)
+    before = scores.copy()
+    kinds, payload = (rng.integers(0, most, len(scores)).astype(np.uint8) for most in (3, 256))
+    (alone, *_), found = radix.radix_sorted(scores), radix.radix_sorted(scores, kinds, 3, payload)
+    np.testing.assert_array_equal(alone, np.sort(scores))
+    assert found.ends.tolist() == [0, *np.cumsum(np.bincount(kinds, minlength=3)).tolist()]
+    order = np.lexsort((~np.signbit(scores), scores, kinds))  # −0.0 before 0.0
+    np.testing.assert_array_equal(found.scores.view(f"u{scores.itemsize}"), scores[order].view(f"u{scores.itemsize}"))
+    np.testing.assert_array_equal(found.payload, payload[order])  # equal scores stay in their order
+    np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), before.view(f"u{scores.itemsize}"))
 
 
 @dtypes
@@ -106,15 +100,6 @@ def test_sorted_with_compiled_or_not(dtype: str, monkeypatch: pytest.MonkeyPatch
         assert found[0].dtype == expected[0].dtype == scores.dtype
 
 
-@ways
-def test_sort_runs(way: Callable[..., Any]) -> None:
-    for runs in ([[3, 3, 3]], [[5, 4] * 50, [9] * 40, [8]], [[*range(31, -1, -1)]], [[1], [0] * 33 + [1]]):
-        keys = np.asarray([(i << 32) + key for i, run in enumerate(runs) for key in run], np.uint64)
-        expected = np.sort(keys)
-        way(radix.sort_runs)(keys, np.uint64(32))
-        np.testing.assert_array_equal(keys, expected)
-
-
 @pytest.mark.parametrize(
     ("small", "large", "wins"),
     [(3.0, 0.1, [True, True]), (0.4, 9.0, [False, False]), (1.9, 0.7, [True, False]), (0.6, 1.1, [False, True])],
@@ -122,17 +107,17 @@ def test_sort_runs(way: Callable[..., Any]) -> None:
 def test_the_sort_is_chosen_by_size(
     small: float, large: float, wins: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(radix, "LARGE", 1000)
-    monkeypatch.setattr(radix, "_speed_up", lambda _, size: large if size == 1000 else small)
-    assert [radix.radix_wins(np.zeros(size)) for size in (999, 1000)] == wins
+    monkeypatch.setattr(sort_choice, "LARGE", 1000)
+    monkeypatch.setattr(sort_choice, "_speed_up", lambda _, size: large if size == 1000 else small)
+    assert [sort_choice.radix_wins(np.zeros(size)) for size in (999, 1000)] == wins
 
 
 @dtypes
 def test_the_sorts_are_timed(dtype: str) -> None:
     pytest.importorskip("numba")
-    radix._speed_up.cache_clear()
-    assert 0.01 < radix._speed_up(dtype, 5000) < 100
-    radix._speed_up.cache_clear()
+    sort_choice._speed_up.cache_clear()
+    assert 0.01 < sort_choice._speed_up(dtype, 5000) < 100
+    sort_choice._speed_up.cache_clear()
 
 
 @ways
@@ -142,7 +127,7 @@ def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str, mo
     unsigned = dtype.replace("float", "uint")
     for nan in NAN[dtype]:
         scores = np.asarray([*SPECIAL.astype(dtype).view(unsigned), nan, 5], dtype=unsigned).view(dtype)
-        radix.radix_sort(scores)
+        scores = radix.radix_sorted(scores).scores
         assert np.isnan(scores[[0, -1]]).sum() == 1
 
 

@@ -67,7 +67,7 @@ COMMANDS = {
     "svg": ([*OOD, "--plot", "out/old.svg"], ["old.svg"]),
     "save and plot": ([*OOD, "--save", "out/old.json", "--plot", "out/old.png"], ["old.json", "old.png"]),
     "two results": ([*COCO, "--save", "out/old.json", "--save", "out/old.txt"], ["old.json", "old.txt"]),
-    "report": ([*COCO, "--report", "out"], ["index.html", "001.png", "of another kind"]),
+    "report": ([*COCO, "--report", "out"], ["index.html", "of another kind"]),
 }
 
 

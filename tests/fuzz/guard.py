@@ -15,7 +15,7 @@ from openworld_metrics.pages.serving.guard import Guard
 from openworld_metrics.pages.serving.limits import Allowance
 from tests.fuzz.engine import BrokenError, Case, Target
 
-SIZE, LISTS, AT_ONCE, SILENCE = 1000, 20, 2, 0.05
+SIZE, LISTS, AT_ONCE, SILENCE = 1000, 20, 2, 0.25
 PATIENCE = 30.0  # seconds for all requests of an execution, which take some milliseconds on a quiet machine
 STATUS = (200, 400, 403, 408, 413, 503)
 Header = tuple[bytes, bytes]

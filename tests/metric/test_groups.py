@@ -307,6 +307,7 @@ def test_the_longest_name() -> None:
         ({"groups": np.asarray(["a", "a"])}, "expected different names"),
         ({"groups": np.asarray([1, 2])}, "expected different names"),
         ({"groups": np.asarray(["a"])}, "expected arrays 0/… to 0/… of 1 groups, got 1/scores"),
+        ({"groups": np.asarray(["a", "b", "c"])}, "expected arrays of each of its groups, got none of 'c'"),
         ({"groups": np.asarray(["a", "a/b"])}, "got 'a' for both"),
         ({"groups": np.asarray(["a", "a/" * 11 + "b"])}, "at most 10 slashes"),
         ({"scores": np.zeros(3)}, "of 2 groups, got scores"),

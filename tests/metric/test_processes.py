@@ -98,12 +98,12 @@ def test_processes_equal_one(num_process: int, tmp_path: Path, load: Callable[..
 
 @pytest.mark.parametrize("dies", ["before", "waiting"])
 def test_a_process_that_dies(dies: str, tmp_path: Path) -> None:
-    last = start(compute_one, 2, 3, str(tmp_path), 60, dies)
+    last = start(compute_one, 2, 3, str(tmp_path), 600, dies)
     assert sent(last) is None
     begin = time.monotonic()
     second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 8), (0, 3)))
     first = sent(zero)
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 120  # most of it to start them, on a busy machine
     assert first.startswith("process 0 waited 3 s (timeout=) for process 2 of 3 to call compute().")
     assert str(tmp_path) in first
     assert first.endswith("| kept 2")

@@ -76,7 +76,7 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     assert "://" not in text
     assert "3 images" in text
     assert "8 objects: 6 of 2 known classes, 2 unknown" in text
-    assert "The 2 worst of 3, most errors first; 1 have none" in text
+    assert "The 2 worst of 3, most errors first; 1 without an error" in text
     assert re.findall(r"<b>([^<]*?) · (\d) errors?</b><small>(.*?)</small>", text) == [
         ("all", "4", "1 unknown, called known, 1 known, called unknown, 1 known, wrong class, 1 known, missed"),
         ("&lt;missed&gt;", "1", "1 known, missed"),
@@ -127,7 +127,7 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
     page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
     for side in ("known", "unknown"):
         said = ", ".join(f"{fate} {count}" for (of, fate), count in errors.fates.items() if of == side)
-        assert f'aria-label="detector: {said}"' in page
+        assert f'aria-label="{side.capitalize()} objects: {said}"' in page
     occurring = [kind for kind, count in zip(kinds["error"], kinds["count"]) if count]
     assert [kind for kind, *_ in examples(errors)] == occurring
     assert (

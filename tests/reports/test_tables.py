@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import metric_class
+from openworld_metrics import compare, metric_class
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.directions import Direction, direction
+from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
 from openworld_metrics.reports.rendering import FORMS
 from openworld_metrics.reports.tables import Cell, ResultTable
 from tests import cases
@@ -66,7 +67,7 @@ def test_directions_are_read_where_results_state_them() -> None:
 def test_means_over_seeds() -> None:
     rows = dict(make_table(MODELS, seeds=r"-s\d").rows)
     up, down = Direction(True, True), Direction(False, True)
-    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), direction=up)
+    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), direction=up, second=True)
     assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True, direction=down)
     assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True, direction=up)
     assert rows["vit"][2] == Cell("total", 4.5, std=statistics.stdev([4, 5]))
@@ -211,6 +212,22 @@ a\_b & \textbf{0.9688} & 0.5000 & -- \\
 c|d\% & 0.5000 & -- & 3 \\
 \hline
 \end{tabular}""",
+    "booktabs": r"""\begin{tabular}{lrrr}
+\toprule
+ & auroc & WI & total \\
+\midrule
+a\_b & \textbf{0.9688} & 0.5000 & -- \\
+c|d\% & 0.5000 & -- & 3 \\
+\bottomrule
+\end{tabular}""",
+    "html": """\
+<table>
+<thead><tr><th scope="col"></th><th scope="col">auroc</th><th scope="col">WI</th><th scope="col">total</th></tr></thead>
+<tbody>
+<tr><th scope="row">a_b</th><td><b>0.9688</b></td><td>0.5000</td><td>–</td></tr>
+<tr><th scope="row">c|d%</th><td>0.5000</td><td>–</td><td>3</td></tr>
+</tbody>
+</table>""",
     "csv": """\
 name,auroc,WI,total
 a_b,0.96875,0.5,
@@ -261,7 +278,7 @@ def test_csv_has_no_formulas() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "html"}, "form: expected one of"),
+        ({"form": "xml"}, "form: expected one of"),
         ({"intervals": "±"}, "intervals: expected one of"),
         ({"digits": -1}, "digits"),
     ],
@@ -365,7 +382,7 @@ def test_the_table_of_a_paper(run: Run, tmp_path: Path) -> None:
     assert (code, errors) == (0, "")
     assert output == (tmp_path / "table.tex").read_text()
     assert output.splitlines()[2:6] == [
-        r"auroc & far/mnist & far/svhn & far/texture & near/cifar100 & near/tin & mean \\",
+        r"auroc $\uparrow$ & far/mnist & far/svhn & far/texture & near/cifar100 & near/tin & mean \\",
         r"\hline",
         r"resnet & 62.5 $\pm$ 12.5 & 64.1 $\pm$ 12.5 & 65.6 $\pm$ 12.5 & 67.2 $\pm$ 12.5 & 68.8 $\pm$ 12.5"
         r" & 62.5 $\pm$ 12.5 \\",
@@ -376,11 +393,96 @@ def test_the_table_of_a_paper(run: Run, tmp_path: Path) -> None:
 
 def test_names_of_files(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, {"a/x": {"auroc": 0.5}, "a/y": {"auroc": 1.0}})
-    expected = "    auroc\nx  0.5000\ny *1.0000\n"
+    expected = "    auroc ↑\nx  0.5000\ny *1.0000\n"
     assert [line.split() for line in run("table", *files)[1].splitlines()] == [x.split() for x in expected.splitlines()]
     save(tmp_path, {"b/x": {"auroc": 0.5, "macro_open_f_threshold": "-Infinity", "name": "a word"}})
-    code, output, _ = run("table", "a/x.json", "b/x.json", "--format", "csv")
+    code, output, errors = run("table", "a/x.json", "b/x.json", "--format", "csv")
+    assert errors == "openworld-metrics: a/x: has no macro_open_f_threshold\n"
     assert (code, output) == (0, "name,auroc,macro_open_f_threshold\na/x,0.5,\nb/x,0.5,-inf\n")
+
+
+SUITE = {
+    "a": {"x": {"auroc": 0.5, "fpr95tpr": 0.75}},
+    "b": {"x": {"auroc": 0.875, "fpr95tpr": 0.5}},
+    "c": {"x": {"auroc": 0.75, "fpr95tpr": 0.25}},
+    "d": {"x": {"auroc": 0.75}},
+}
+
+
+def test_order_and_ranks(run: Run, tmp_path: Path) -> None:
+    files = save(tmp_path, SUITE)
+
+    def names(*options: str) -> list[list[str]]:
+        return [line.split()[:2] for line in run("table", *files, *options)[1].splitlines()[1:]]
+
+    assert [name for name, _ in names("--sort", "auroc")] == ["b", "c", "d", "a"]
+    assert [name for name, _ in names("--sort", "x/fpr95tpr")] == ["c", "b", "a", "d"]
+    assert run("table", *files, "--sort", "auroc", "--rank")[1].splitlines()[0].split()[0] == "rank"
+    assert names("--sort", "auroc", "--rank") == [["b", "1"], ["c", "2"], ["d", "2"], ["a", "4"]]
+    assert names("--rank") == [["b", "1.5000"], ["c", "1.7500"], ["a", "3.5000"], ["d", "–"]]
+    lines = run("table", *files, "--keys", "auroc", "--second", "--rename", "auroc=AUC", "--rename", "b=ours")[1]
+    assert [line.split() for line in lines.splitlines()] == [
+        ["AUC", "↑"], ["a", "0.5000"], ["ours", "*0.8750"], ["c", "°0.7500"], ["d", "°0.7500"]
+    ]  # fmt: skip
+
+
+def test_files_that_lack_a_key_are_named(run: Run, tmp_path: Path) -> None:
+    files = save(tmp_path, {**SUITE, "none": {"evaluation": {}}})
+    code, output, errors = run("table", *files)
+    assert (code, errors) == (
+        0, "openworld-metrics: d: has no fpr95tpr\nopenworld-metrics: none: has no numbers\n"
+    )  # fmt: skip
+    assert output.splitlines()[0].split() == ["auroc", "↑", "fpr95tpr", "↓"]
+    assert run("table", *files[:3], "--no-arrows")[1].splitlines()[0].split() == ["auroc", "fpr95tpr"]
+
+
+def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels, groups = np.arange(600) % 2, np.arange(600) // 2 % 2
+    score = rng.normal(size=600) + 1.5 * labels
+    models = {"best": score, "near": score + 0.05 * rng.normal(size=600), "far": score + 2 * rng.normal(size=600)}
+    np.save("labels.npy", labels)
+    (tmp_path / "groups.json").write_text(json.dumps([f"set{group}" for group in groups.tolist()]))
+    for name, column in models.items():
+        np.save(f"{name}.npy", column)
+        columns = ["--predictions", f"{name}.npy", "--references", "labels.npy", "--groups", "groups.json"]
+        more = ["--metrics", "auroc", "--save", f"{name}.json", "--save-samples"]
+        assert run("compute", "ood_bench", *columns, *more)[0] == 0
+    files = [f"{name}.json" for name in models]
+    code, output, errors = run("table", *files, "--groups", "all", "--second")
+    assert (code, errors) == (0, "")
+    lines = [line.split() for line in output.splitlines()]
+    assert lines[0] == ["auroc", "↑", "set0", "set1", "mean"]
+    assert [[cell[0] for cell in line[1:]] for line in lines[1:4]] == [["*"] * 3, ["*"] * 3, ["°"] * 3]
+    assert output.endswith("does not differ from it (paired bootstrap, 95 %, Holm's correction).\n")
+    assert "% Marked alike" in run("table", *files, "--format", "booktabs")[1]
+    # by hand: two rivals of the best, at 5 % and 2.5 %
+    found = undecided({name: json.loads(Path(f"{name}.json").read_text()) for name in models})
+    best = max(models, key=lambda name: json.loads(Path(f"{name}.json").read_text())["auroc"])
+    for name in models.keys() - {best}:
+        given: Any = dict(references=labels, groups=[f"set{g}" for g in groups.tolist()], metrics="auroc")
+        table = compare("ood_bench", models[best], models[name], **given)
+        p = table["p_value"][0]
+        assert found[name, "mean", "auroc"] == (p > 0.025)
+    # other samples, or other options, cannot be compared
+    other = {name: json.loads(Path(f"{name}.json").read_text()) for name in models}
+    other["far"]["samples"]["options"] = {}
+    assert "far" not in {place[0] for place in undecided(other)}
+    other["far"]["samples"] = {"metric": "auroc"}
+    with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
+        undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_against_adjusted_values(seed: int) -> None:
+    """A hypothesis stands iff the largest (m − i + 1)·p_i so far is above the chance."""
+    rng = np.random.default_rng(seed)
+    p = {str(i): float(value) for i, value in enumerate(np.round(rng.random(6) ** 3, 3))}
+    largest, expected = 0.0, {}
+    for i, (name, value) in enumerate(sorted(p.items(), key=lambda pair: pair[1])):
+        largest = max(largest, (6 - i) * value)
+        expected[name] = largest > 0.05
+    assert not_rejected(p, 0.05) == expected
 
 
 @pytest.mark.parametrize(
@@ -393,11 +495,22 @@ def test_names_of_files(run: Run, tmp_path: Path) -> None:
         (["a.json", "a.json"], "a: expected each file once, got it twice"),
         (["a.json", "--save", "a.json"], "a.json: expected another file to write to, got one that is read"),
         (["a.json", "--keys", "aurok"], "keys: expected some of auroc, got 'aurok'"),
-        (["a.json", "--format", "html"], "'html' is not one of"),
+        (["a.json", "--format", "xml"], "'xml' is not one of"),
+        (["a.json", "--sort", "fpr95tpr"], "sort: expected one of auroc, got 'fpr95tpr'"),
+        (["a.json", "--rank", "--sort", "x"], "sort: expected one of auroc, got 'x'"),
+        (["total.json", "--rank"], "rank: expected a column of which it is known which way is better, got none"),
+        (["a.json", "--rename", "auroc"], "expected NAME=WORDS, got 'auroc'"),
+        (["a.json", "--rename", "b=B"], "rename: expected one of a, auroc, mean, got 'b'"),
+        (["a.json", "--confidence-level", "1"], "confidence_level: expected a number between 0 and 1"),
+        (["a.json", "--digits", "18"], "18 is not in the range"),
+        (["a.json", "--intervals", "x"], "'x' is not one of"),
+        (["a.json", "--rows", "x"], "'x' is not one of"),
+        (["a.json", "--groups", "near"], "groups: expected some of mean, got 'near'"),
+        (["a.json", "--seeds", "("], "seeds: expected a regular expression"),
     ],
 )
 def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp_path: Path) -> None:
-    save(tmp_path, {"a": {"auroc": 0.5}, "list": [1]})
+    save(tmp_path, {"a": {"auroc": 0.5}, "total": {"total": 3}, "list": [1]})
     (tmp_path / "text.json").write_text("auroc")
     code, output, errors = run("table", *arguments)
     assert (code, output, errors.count("\n")) == (2, "", 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 # what an evaluation says of itself and of another model, beside its results
 KINDS = "kinds"  # in saved results: what each key is, and which way is better
-RECORDS = frozenset({"evaluation", "comparison", "other", KINDS})
+RECORDS = frozenset({"evaluation", "comparison", "other", "samples", KINDS})
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:

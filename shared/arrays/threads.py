@@ -1,0 +1,110 @@
+"""Threads: how many large work is spread over, decided here alone, and the work done by them.
+
+Compiled loops and np.sort leave the interpreter free, so that threads run them side by side. Each piece of work writes
+to places of its own, and what the pieces return comes in their order: so results have the same bits for any number of
+threads, and nothing is locked.
+
+Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+pool, and threads of a server, stay on one core each, since there are as many of them as there are cores already.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """How many threads work on so many scores, or on what takes about as long."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """What the pieces of work return, in their order; some threads take one after another.
+
+    All have ended when this returns or raises. Raises what the first piece in order raises.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """A range cut into so many parts of about one length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)

@@ -1,0 +1,48 @@
+"""The samples that saved results are of, so that models can be compared later: the state of the metric."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..loading import METRICS, metric_class
+from ..metric.metric import Metric
+from ..metric.packing import pack, unpack
+
+SAMPLES = "samples"  # in saved results
+
+
+def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was added to a metric, as JSON holds it: {"metric": name, "options": those that were given, "state": text}.
+
+    Raises TypeError for an option that JSON does not hold.
+    """
+    try:
+        plain = json.loads(json.dumps(dict(options)))
+    except TypeError:
+        raise TypeError("samples: expected options that JSON holds, got functions or other objects") from None
+    return {"metric": metric.name, "options": plain, "state": base64.b64encode(pack(metric.state())).decode()}
+
+
+def metric_of(samples: Any) -> Metric:
+    """The metric of saved samples, to which they were added. Raises ValueError for what are none.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric = OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.9], references=[0, 1])
+    >>> metric_of(samples_of(metric, {})).compute()["auroc"]
+    1.0
+    """
+    parts = [samples.get(name) for name in ("metric", "options", "state")] if isinstance(samples, Mapping) else []
+    if not parts or parts[0] not in METRICS or not isinstance(parts[1], dict) or not isinstance(parts[2], str):
+        raise ValueError(f"{SAMPLES}: expected what --save-samples writes, got other JSON")
+    try:
+        state = unpack(base64.b64decode(parts[2], validate=True))
+    except binascii.Error:
+        raise ValueError(f"{SAMPLES}: expected a state in base64, got other text") from None
+    metric = metric_class(parts[0])(**parts[1])
+    metric.merge(state)
+    return metric

@@ -1,0 +1,183 @@
+"""Results have the same bits for any number of threads; and where there are workers already, there is one thread."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import metric_class
+from openworld_metrics.arrays import compiled, sorting, threads
+from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
+from tests import cases
+
+NUMBERS = (1, 2, 3, 7)
+
+
+@pytest.fixture
+def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small inputs take the way of large ones."""
+    monkeypatch.setattr(threads, "GRAIN", 1)
+    monkeypatch.setattr(sorting, "SMALL", 0)
+
+
+def computed(name: str, seed: int, number: int, monkeypatch: pytest.MonkeyPatch, **options: Any) -> dict[str, Any]:
+    monkeypatch.setattr(threads, "num_threads", lambda: number)
+    columns, own = cases.draw(name, seed)
+    return metric_class(name)(**own, **options).compute(**columns)
+
+
+@pytest.mark.usefixtures("_as_if_large")
+@pytest.mark.parametrize("radix_wins", [True, False], ids=["radix", "np.sort"])
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_bits_of_compiled_loops(name: str, radix_wins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(sorting, "radix_wins", lambda _: radix_wins)
+    for seed, options in ((300, {}), (301, {}), (302, {"confidence_level": 0.9, "n_resamples": 9})):
+        first, *others = (repr(computed(name, seed, number, monkeypatch, **options)) for number in NUMBERS)
+        assert others == [first] * 3
+
+
+@pytest.mark.usefixtures("_as_if_large")
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_bits_without_numba(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "WORTHWHILE", sys.maxsize)
+    for seed, options in ((310, {}), (311, {"confidence_level": 0.9, "n_resamples": 9})):
+        first, *others = (repr(computed(name, seed, number, monkeypatch, **options)) for number in NUMBERS)
+        assert others == [first] * 3
+
+
+@pytest.mark.usefixtures("_as_if_large")
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_bits_of_groups_and_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, options = cases.draw(name, 7)
+    found = []
+    for number in NUMBERS:
+        monkeypatch.setattr(threads, "num_threads", partial(int, number))
+        metric = metric_class(name)(**options, confidence_level=0.8, n_resamples=5)
+        metric.add_batch(**cases.with_groups(columns, 7))
+        metric.add_batch(**cases.with_groups(columns, 7))
+        found.append(repr(metric.compute()))
+    assert found[1:] == found[:1] * 3
+
+
+def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "num_cores", lambda: 4)
+    monkeypatch.delenv(threads.VARIABLE, raising=False)
+    assert threads.num_threads() == 4
+    for most, expected in (("1", 1), ("3", 3), ("9", 4), ("", 4)):
+        monkeypatch.setenv(threads.VARIABLE, most)
+        assert threads.num_threads() == expected
+    for wrong in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv(threads.VARIABLE, wrong)
+        with pytest.raises(ValueError, match=f"OPENWORLD_METRICS_NUM_THREADS: expected an integer .* got '{wrong}'"):
+            threads.num_threads()
+
+
+def test_small_work_stays_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "num_threads", lambda: 8)
+    assert [threads.threads_for(grains * threads.GRAIN) for grains in (0, 1, 2, 3, 99)] == [1, 1, 2, 3, 8]
+
+
+def test_cores_are_those_of_the_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(os, "sched_getaffinity"):
+        pytest.skip("this system has no affinity")
+    monkeypatch.setattr(threads, "_cores_of_cgroup", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5})
+    assert threads.num_cores() == 3
+    monkeypatch.setattr(threads, "_cores_of_cgroup", lambda: 2)
+    assert threads.num_cores() == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "150000 100000"}, 1),
+        ({"cpu.max": "max 100000"}, threads._UNLIMITED),
+        ({"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, threads._UNLIMITED),
+        ({}, threads._UNLIMITED),
+    ],
+)
+def test_quota_of_a_group(files: dict[str, str], cores: int, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    assert threads._quota(tmp_path) == cores
+
+
+def several(_: int = 0) -> int:
+    """How many threads there are of 64 cores."""
+    threads.num_cores = lambda: 64
+    return threads.num_threads()
+
+
+def test_other_threads_stay_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "num_cores", lambda: 64)
+    monkeypatch.delenv(threads.VARIABLE, raising=False)
+    with ThreadPoolExecutor(1) as pool:  # as workers of Dask are, and the threads of a server
+        assert pool.submit(threads.num_threads).result() == 1
+    assert threads.num_threads() == 64
+    assert threading.current_thread() is threading.main_thread()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes_stay_on_one(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot {method}")
+    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as pool:  # as workers of a DataLoader are
+        assert pool.submit(several).result() == 1
+
+
+def test_a_fork_stays_on_one() -> None:
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    child = os.fork()
+    if not child:
+        os._exit(several())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def test_pieces_end_before_an_error_is_raised() -> None:
+    done: list[int] = []
+
+    def piece(i: int) -> int:
+        if i == 1:
+            raise ValueError(f"piece {i}")
+        done.append(i)
+        return i
+
+    with pytest.raises(ValueError, match="piece 1"):
+        threads.in_threads([lambda i=i: piece(i) for i in range(5)], 3)
+    assert sorted(done) == [0, 2, 3, 4]
+    assert threads.in_threads([lambda i=i: i for i in range(5)], 3) == [*range(5)]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_segments_cut_no_group_of_equal_scores(number: int) -> None:
+    rng = np.random.default_rng(number)
+    for ties in (1, 3, 40):
+        positives, negatives = (as_side(rng.integers(0, ties, n) / 8) for n in (40, 30))
+        within = segments(positives, number)
+        rows = [np.arange(start, stop) for start, stop in reversed(within)]
+        assert np.concatenate(rows).tolist() == [*range(40)]
+        parts = [run for each in within for run in runs(positives, negatives, 2, each)]
+        whole = exceedance_counts(positives, negatives)
+        for name in ("thresholds", "sizes", "tp", "above", "fp"):
+            np.testing.assert_array_equal(np.concatenate([getattr(p, name) for p in parts]), getattr(whole, name))
+
+
+@pytest.mark.parametrize(("length", "number"), [(10, 3), (2, 5), (0, 2)])
+def test_parts(length: int, number: int) -> None:
+    parts = threads.parts_of(length, number)
+    assert len(parts) == number
+    assert np.concatenate([np.arange(length)[part] for part in parts]).tolist() == [*range(length)]
