@@ -30,6 +30,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         {
             "transformers.Trainer": "openworld_metrics.integrations",
             "torchmetrics and Lightning": "openworld_metrics.integrations.torchmetrics",
+            "anomalib": "openworld_metrics.integrations.anomalib",
             "evaluate.evaluator": "openworld_metrics.integrations.evaluators",
             "evaluate.combine": "openworld_metrics.integrations.combining",
             "Scores from logits": "openworld_metrics.scores",
@@ -52,6 +53,7 @@ ROOMS = {
 # of modules without a list of public names, those that pages show; some need what may not be installed
 SHOWN = {
     "openworld_metrics.integrations.torchmetrics": ["as_torchmetrics"],
+    "openworld_metrics.integrations.anomalib": ["anomaly_metrics", "AnomalyResult"],
     "openworld_metrics.integrations.evaluators": ["evaluator"],
     "openworld_metrics.integrations.combining": ["combine"],
     "openworld_metrics.scores": ["msp", "max_logit", "energy", "entropy", "margin", "gen"],

@@ -20,7 +20,7 @@ from ..formats.maps.listing import list_anomaly_maps
 from ..formats.written.aligned import painted, quiet
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
-from ..reports.anomaly import write_anomaly_report
+from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
 from ..reports.terminal.comparison import comparison_text
 from .fitted import fitted_thresholds, is_fitted
@@ -69,7 +69,7 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a .csv of the images: score, decision, IoU.",
 )
-@click.option("--report", type=FOLDER, help="Draw curves and the worst images.")
+@click.option("--report", type=FOLDER, help="Write a page: which is better, curves, the worst images.")
 def anomaly(
     maps: Path,
     data: Path,
@@ -112,7 +112,8 @@ def anomaly(
     if per_image is not None:
         writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))
     if report is not None:
-        writes.append(partial(write_anomaly_report, runs[0], report, other=other, progress=True))
+        comparison = results.get("comparison") if other is not None else None
+        writes.append(partial(write_anomaly_report, runs[0], report, other=other, comparison=comparison, progress=True))
     deliver(_text(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..formats.maps.layouts import LAYOUTS
+from ..formats.maps.layouts import TITLES
 from ..formats.written.atomic import write_file
 from ..formats.written.csv_text import csv_text
 from ..formats.written.results import as_json, value_text
@@ -15,7 +15,6 @@ from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 
 _WIDTH = 110  # of a table: further columns are a table below
-_TITLES = {layout.name: layout.title for layout in LAYOUTS}
 
 
 def anomaly_summary(results: Results) -> str:
@@ -38,7 +37,7 @@ def anomaly_summary(results: Results) -> str:
 def described(results: Results) -> str:
     """The folder, the layout, and the numbers of categories and maps, in a line."""
     record = results["evaluation"]
-    title = _TITLES.get(record["layout"], "masks in a folder")
+    title = TITLES.get(record["layout"], "masks in a folder")
     count = len(record["categories"])
     said = f"{record['maps']}: {title}, {count} {'category' if count == 1 else 'categories'}"
     said += f", {record['files']['maps']:,} maps"

@@ -1,6 +1,6 @@
 """Results to look at: tables, pictures and pages."""
 
-from .anomaly import write_anomaly_report
+from .anomaly.report import write_anomaly_report
 from .detection import write_report
 from .errors import write_error_report
 from .forest import draw_differences, draw_intervals

@@ -30,8 +30,11 @@ def curves_svg(
     y_label: str,
     reach: float = 1.0,
     marked: _Point | None = None,
+    said: str = "",
 ) -> str:
     """Curves from x = 0 to `reach`, where they are cut by interpolation; and a point that is marked.
+
+    Parameters: title, drawn above, or "" for `said`, its name, which is not drawn; lines; names of the axes.
 
     >>> curves_svg("ROC", [Line("a", "first", [(0, 0), (0, 1), (1, 1)])], "FPR", "TPR").count("<polyline")
     1
@@ -47,16 +50,22 @@ def curves_svg(
         x, y = _place(marked[0] / reach, marked[1])
         said = f"{x_label} {marked[0]:.4g}, {y_label} {marked[1]:.4g}"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"><title>{escape(said)}</title></circle>')
-    return _svg(title, parts)
+    return _svg(title, parts, said)
 
 
 def histogram_svg(
-    title: str, sides: Mapping[str, Sequence[float]], threshold: float | None, *, unit: str, shares: bool = False
+    title: str,
+    sides: Mapping[str, Sequence[float]],
+    threshold: float | None,
+    *,
+    unit: str,
+    shares: bool = False,
+    said: str = "",
 ) -> str:
     """Histograms of the scores of two sides, by their names; and a threshold.
 
     Parameters: title; sides, scores by name; threshold, or None; unit, what there is a score of, such as "image";
-    shares, to draw each side in percent of its own scores, rather than as counts.
+    shares, to draw each side in percent of its own scores, rather than as counts; said, the name without a title.
 
     >>> histogram_svg("Scores", {"normal": [0.1, 0.2], "anomalous": [0.9]}, 0.5, unit="image").count("<rect")
     3
@@ -67,13 +76,12 @@ def histogram_svg(
     known = known[np.isfinite(known)]
     if not len(known):
         return ""
-    low, high = float(known.min()), float(known.max())
-    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+    low, high = _round_ends(float(known.min()), float(known.max()))
     edges = np.linspace(low, high, _BINS + 1)
     counts = {name: np.histogram(scores, edges)[0] for name, scores in finite.items()}
     units = {name: max(1, len(scores)) / 100 if shares else 1 for name, scores in arrays.items()}
     highest = max(1, *(int(count.max()) / units[name] for name, count in counts.items()))
-    highest = 2 * math.ceil(highest / 2) if shares else highest  # half of which is short to write
+    highest = 2 * math.ceil(highest / 2)  # half of which is short to write
     y_label = f"% of the {unit}s of each kind" if shares else f"{unit}s"
     parts = [*_frame(title, f"score of each {unit}", y_label, [low, high], [0, highest])]
     for color, (name, count) in zip(("first", "second"), counts.items()):
@@ -87,7 +95,24 @@ def histogram_svg(
     if threshold is not None and math.isfinite(threshold):
         at = (threshold - low) / (high - low)
         parts.append(f'<line class="threshold" {_ends(_place(at, 0), _place(at, 1))}/>')
-    return _svg(title, parts)
+    return _svg(title, parts, said)
+
+
+def _round_ends(low: float, high: float) -> tuple[float, float]:
+    """Ends that hold a range, and are round, as is their middle.
+
+    >>> _round_ends(7.96, 37.4), _round_ends(0.5, 0.5)
+    ((0.0, 40.0), (0.0, 1.0))
+    """
+    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+    if not math.isfinite(high - low):
+        return low, high
+    power = 10.0 ** (math.floor(math.log10((high - low) / 4)) if high - low > 1e-300 else -300)
+    for step in (factor * power for factor in (1, 2, 2.5, 5, 10, 20)):
+        start = math.floor(low / step) * step
+        if start + 4 * step >= high:
+            return float(start), float(start + 4 * step)
+    return low, high
 
 
 def _up_to(points: Sequence[_Point], reach: float) -> Iterator[_Point]:
@@ -112,7 +137,8 @@ def _ends(first: _Point, second: _Point) -> str:
 
 def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_range: Sequence[float]) -> Iterator[str]:
     """The title, the names of the axes, and lines at both ends and in the middle."""
-    yield f'<text class="title" x="{_LEFT}" y="16">{escape(title)}</text>'
+    if title:
+        yield f'<text class="title" x="{_LEFT}" y="16">{escape(title)}</text>'
     for share in (0, 0.5, 1):
         (x, bottom), (left, y) = _place(share, 0), _place(0, share)
         yield f'<line class="grid" {_ends((x, bottom), _place(share, 1))}/>'
@@ -130,6 +156,8 @@ def _number(ends: Sequence[float], share: float) -> str:
     return f"{ends[0] + share * (ends[1] - ends[0]):.3g}"
 
 
-def _svg(title: str, parts: Sequence[str]) -> str:
-    box = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}"'
+def _svg(title: str, parts: Sequence[str], said: str = "") -> str:
+    """The chart; without a title, no place is left for one, and `said` names it."""
+    top = 0 if title else _TOP - 12
+    box = f'viewBox="0 {top} {_WIDTH} {_HEIGHT - top}" role="img" aria-label="{escape(title or said)}"'
     return f"<svg {box}>\n" + "\n".join(parts) + "\n</svg>"

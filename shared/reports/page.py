@@ -1,4 +1,4 @@
-"""What reports share beside their frame: keys of colours, tables, and where a report may lie."""
+"""What reports share beside their frame: tables, and where a report may lie."""
 
 from __future__ import annotations
 
@@ -8,21 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
-from .anomaly_pictures import FOUND_COLOR, TRUE_COLOR
-
-CONTOURS = (
-    f'<span class="key"><i style="background: {TRUE_COLOR}"></i>true defect</span>'
-    f'<span class="key"><i style="background: {FOUND_COLOR}"></i>above the threshold of pixels</span>'
-)
-MODELS = (
-    '<span class="key"><i style="background: var(--first)"></i>{}</span>'
-    '<span class="key"><i style="background: var(--second)"></i>{}, dashed</span>'
-)
-SCORES = (
-    '<span class="key"><i style="background: var(--first)"></i>normal images</span>'
-    '<span class="key"><i style="background: var(--second)"></i>anomalous images</span>'
-    '<span class="key">dashed: the threshold of the highest F1</span>'
-)
 
 
 def table_html(columns: Mapping[str, Sequence[Any]], signed: bool = False, *, mean: bool = False) -> str:

@@ -119,6 +119,7 @@ LAYOUTS = (
     ),
 )
 PAIR = "folders"  # a folder of masks, beside that of the maps: no images, no categories
+TITLES = {layout.name: layout.title for layout in LAYOUTS}
 NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
 
 

@@ -18,7 +18,7 @@ edge, d1, d2, d3. Numbers have three decimals (`values.number`), a minus sign, a
 `FRAME` is that of older pages.
 """
 
-from .bars import Part, stacked_bars
+from .bars import Part, share_bar, stacked_bars
 from .blocks import card, facts_html, grid
 from .headline import Figure, headline
 from .page import Section, details, report_html
@@ -45,6 +45,7 @@ __all__ = [
     "percent",
     "picture_html",
     "report_html",
+    "share_bar",
     "signed",
     "stacked_bars",
     "tiles_html",

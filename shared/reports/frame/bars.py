@@ -35,7 +35,16 @@ def stacked_bars(bars: Mapping[str, Sequence[Part]], *, unit: str, keys: bool = 
     return "".join(drawn) + (keys_html(legend) if keys else "")
 
 
+def share_bar(name: str, note: str, parts: Sequence[Part]) -> str:
+    """A thin bar with a name and a note above it, such as "7 of 8 found"; its parts have titles and no numbers."""
+    return _drawn(name, note, parts, thin=True)
+
+
 def _bar(name: str, parts: Sequence[Part], unit: str, thin: bool) -> str:
+    return _drawn(name, f"{sum(part.number for part in parts):,} {unit}", parts, thin)
+
+
+def _drawn(name: str, note: str, parts: Sequence[Part], thin: bool) -> str:
     total = sum(part.number for part in parts)
     said = ", ".join(f"{part.name} {part.number:,}" for part in parts)
     drawn = "".join(
@@ -45,7 +54,7 @@ def _bar(name: str, parts: Sequence[Part], unit: str, thin: bool) -> str:
         for part in parts
         if part.number
     )
-    head = f'<p><b>{escape(name)}</b><span class="quiet">{total:,} {escape(unit)}</span></p>'
+    head = f'<p><b>{escape(name)}</b><span class="quiet">{escape(note)}</span></p>'
     label = escape(f"{name}: {said}")
     bar = f'<div class="bar2{" thin" if thin else ""}" role="img" aria-label="{label}">{drawn}</div>'
     return f'<div class="stack">{head}{bar}</div>'

@@ -20,7 +20,7 @@ def grid(*html: str, columns: int = 2) -> str:
 
 
 def facts_html(facts: Mapping[str, str]) -> str:
-    """Names and what they are, such as options and versions."""
+    """A list of names with their values, such as options and versions."""
     rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
     return f'<dl class="facts">{rows}</dl>'
 

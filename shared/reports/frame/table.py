@@ -18,42 +18,51 @@ def data_table(
     *,
     meters: Collection[str] = (),
     minor: Collection[str] = (),
+    first: int = 0,
     last: int = 0,
     digits: int = DIGITS,
 ) -> str:
     """A table that scrolls within itself, whose head and first column stay.
 
     Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
-    counts, None a dash, tuples (value, low, high) with an interval, or a text; title, what the table is, for readers of
+    counts, None a dash, tuples (value, low, high) with an interval, lists of a rate for each model, which have bars in
+    the models' colours, or a text; title, what the table is, for readers of
     screens; meters, columns of rates in [0, 1] that have a bar; minor, columns that a narrow screen leaves
-    out; last, how many rows at its end are a sum or a mean; digits of floats.
+    out; first and last, how many rows at its beginning or end are a sum or a mean; digits of floats.
     """
     of = {column: ' class="minor"' if column in minor else "" for column in columns}
     head = "".join(f'<th scope="col"{of[name]}>{escape(name).replace("_", "_<wbr>")}</th>' for name in columns)
     count = len(next(iter(columns.values()), ()))
     rows = []
-    for place, (first, *rest) in enumerate(zip(*columns.values())):
+    for place, (name, *rest) in enumerate(zip(*columns.values())):
         cells = "".join(
             f"<td{of[column]}>{_cell(value, column in meters, digits)}</td>"
             for value, column in zip(rest, [*columns][1:])
         )
-        summed = ' class="sum"' if last and place == count - last else ""
-        rows.append(f'<tr{summed}><th scope="row">{escape(str(first))}</th>{cells}</tr>')
+        summed = ' class="mean"' if place < first else ' class="sum"' if last and place == count - last else ""
+        rows.append(f'<tr{summed}><th scope="row">{escape(str(name))}</th>{cells}</tr>')
     table = f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return region(table, title, "scroll tall")
 
 
 def _cell(value: Any, meter: bool, digits: int) -> str:
+    if isinstance(value, list):
+        bars = "".join(_bar(each, digits, f"d{i}") for i, each in enumerate(value, 1))
+        return f'<div class="meters">{bars}</div>'
     value, *ends = value if isinstance(value, tuple) else (value,)
     if value is None or isinstance(value, str):
         return escape("–" if value is None else value)
     text = number(value, digits)
     if ends and ends[0] is not None:
         text += f' <span class="ci">[{number(ends[0], digits)}, {number(ends[1], digits)}]</span>'
-    if not meter:
-        return text
-    width = 100 * min(1.0, max(0.0, value))
-    return f'<div class="meter"><span><i style="width:{width:.1f}%"></i></span><b>{text}</b></div>'
+    return _bar(value, digits, "known", text) if meter else text
+
+
+def _bar(value: float | None, digits: int, color: str, text: str | None = None) -> str:
+    """A bar for a rate, and the rate."""
+    width = 100 * min(1.0, max(0.0, value or 0.0))
+    said = number(value, digits) if text is None else text
+    return f'<div class="meter"><span><i class="{color}" style="width:{width:.1f}%"></i></span><b>{said}</b></div>'
 
 
 def matrix(

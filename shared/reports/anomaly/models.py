@@ -1,0 +1,61 @@
+"""A model in a report of anomaly maps: its run, its name, and its thresholds in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...evaluation.anomaly_run import AnomalyRun, ScoredImage, images_of
+
+
+class Model(NamedTuple):
+    """A run and the name of its model."""
+
+    run: AnomalyRun
+    name: str
+
+    def threshold(self, group: str, level: str) -> float | None:
+        """The threshold of a level that was chosen before, else that of the best F1; None if it was not judged."""
+        results = self.run.results
+        chosen = results["evaluation"]["options"][f"{level}_threshold"]
+        if isinstance(chosen, Mapping):
+            chosen = chosen.get(group.partition("/")[0])
+        table = results["groups"]
+        best = table.get(f"{level}_f1_max_threshold")
+        if best is None:
+            return None
+        return best[table["group"].index(group)] if chosen is None else float(chosen)
+
+    @property
+    def thresholds_in_words(self) -> str:
+        """Where the thresholds of images come from."""
+        given = self.run.results["evaluation"]["options"]["image_threshold"] is not None
+        return "the threshold chosen before" if given else "its threshold of the best F1 on these images"
+
+    def images(self, group: str) -> list[ScoredImage]:
+        """The images of a group, with their scores."""
+        return images_of(self.run, group)
+
+    def right(self, group: str, image: ScoredImage) -> bool:
+        """Whether an image of a group is decided rightly, where images are judged."""
+        threshold = self.threshold(group, "image")
+        return threshold is not None and (image.score > threshold) == image.anomalous
+
+
+def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
+    """The names of the folders of maps; the whole paths where they are one."""
+    names = [run.listed.folder.resolve().name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.listed.folder) for run in runs]
+
+
+def compared_texts(score: float, threshold: float) -> tuple[str, str]:
+    """Two numbers as short texts that compare as the numbers do.
+
+    >>> compared_texts(12.6, 9.3), compared_texts(0.30004, 0.30003)
+    (('12.6', '9.3'), ('0.30004', '0.30003'))
+    """
+    for digits in range(3, 18):
+        texts = f"{score:.{digits}g}", f"{threshold:.{digits}g}"
+        if (float(texts[0]) > float(texts[1])) == (score > threshold):
+            return texts[0].replace("-", "−"), texts[1].replace("-", "−").replace("inf", "∞")
+    return repr(score), repr(threshold)

@@ -1,0 +1,104 @@
+"""The numbers of a report of anomaly maps, with intervals where these are quick to have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...anomaly.anomaly_suite import AnomalySuite
+from ...anomaly.aupro import by_limit
+from ...arrays.options import as_fractions
+from ...comparison import compare
+from ...evaluation.anomaly import evaluate_maps
+from ...evaluation.anomaly_comparison import compared_runs
+from ...evaluation.anomaly_run import AnomalyRun, ScoredImage
+from ...evaluation.map_reading import map_reader, reading_options
+from ...formats.written.flat import KINDS
+from ...metric.results import Results
+
+_SURE = 4_000_000  # pixels, up to which intervals are computed for the headline
+_RESAMPLES, _LEVEL = 200, 0.95
+_FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
+ENDS = ("_low", "_high", "_error")
+
+
+class Numbers(NamedTuple):
+    """The results of a model and of another one, and their comparison; with intervals where they are quick to have."""
+
+    results: Results
+    other: Results | None
+    comparison: Mapping[str, Any] | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The rates, those first that matter most."""
+        options = self.results["evaluation"]["options"]
+        limits = as_fractions(options["integration_limits"], "integration_limits")
+        reaches = by_limit("aupro", limits, limits)
+        first = [max(reaches, key=lambda name: reaches[name]), *_FIRST]
+        rates = [key for key, value in self.results.items() if type(value) is float and not key.endswith(ENDS)]
+        return [key for key in first if key in rates] + [key for key in rates if key not in first]
+
+    def higher(self, key: str) -> bool | None:
+        """Whether higher is better."""
+        known: bool | None = self.results.get(KINDS, {}).get(key, {}).get("higher")
+        return known
+
+
+def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mapping[str, Any] | None) -> Numbers:
+    """The numbers of runs, with intervals.
+
+    Those that were run without a confidence_level get intervals of 200 resamples: of small data all rates, of others
+    those of images, for which no file is read.
+    """
+    options = {**run.results["evaluation"]["options"], "per_image": False}
+    if options["confidence_level"] is None:
+        sure = {**options, "confidence_level": _LEVEL, "n_resamples": _RESAMPLES}
+        if not _is_small(run):
+            return _with_image_intervals(run, other)
+        record = run.results["evaluation"]
+        reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid")}
+        run, *others = (evaluate_maps(one.listed, **reading, **sure) for one in (run, other) if one is not None)
+        other, comparison, options = others[0] if others else None, None, sure
+    if other is not None and comparison is None:
+        comparison = compared_runs(run, other, **options)
+    return Numbers(run.results, None if other is None else other.results, comparison)
+
+
+def _is_small(run: AnomalyRun) -> bool:
+    read = map_reader(run.listed, **reading_options(run.results["evaluation"]))
+    return len(run.images) * read(run.listed.pairs[0]).score_map.size <= _SURE
+
+
+def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
+    """The numbers with intervals of image rates, from the scores of images, each of which is a map of one pixel."""
+    groups = run.groups
+    if any("/" in group for group in groups) or "image_auroc" not in run.results:
+        return Numbers(run.results, None if other is None else other.results, None)
+    metric = AnomalySuite(levels="image", confidence_level=_LEVEL, n_resamples=_RESAMPLES)
+    images = _in_order(run)
+    shared: dict[str, Any] = {
+        "references": np.zeros((len(images), 1, 1), bool),
+        "image_labels": np.asarray([image.anomalous for image in images]),
+        **({"groups": [image.image.category for image in images]} if len(groups) > 1 else {}),
+    }
+    found = metric.compute(predictions=_as_maps(run), **shared)
+    ends = {key: value for key, value in found.items() if key.endswith(("_low", "_high"))}
+    if other is None:
+        return Numbers({**run.results, **ends}, None, None)
+    table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=_RESAMPLES, **shared)
+    rows = [i for i, group in enumerate(table.get("group", [None] * len(table["key"]))) if group is None]
+    means = {name: [column[i] for i in rows] for name, column in table.items() if name != "group"}
+    return Numbers({**run.results, **ends}, other.results, means)
+
+
+def _in_order(run: AnomalyRun) -> list[ScoredImage]:
+    """The images by their names, so that two models have them in one order."""
+    return sorted(run.images, key=lambda image: (image.image.category, image.image.name))
+
+
+def _as_maps(run: AnomalyRun) -> np.ndarray:
+    """(N, 1, 1), the scores of images."""
+    return np.asarray([image.score for image in _in_order(run)])[:, None, None]

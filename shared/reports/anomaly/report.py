@@ -1,0 +1,101 @@
+"""A report to look at: the numbers, the decisions, the curves, and the images that are judged worst. Needs Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...evaluation.anomaly_run import AnomalyRun
+from ...formats.maps.layouts import TITLES
+from ...formats.written.atomic import write_file
+from ..frame import details, facts_html, report_html
+from ..page import check_report_folder
+from .curves import curves_section
+from .decisions import decisions_section
+from .images import images_section
+from .models import Model, model_names
+from .numbers import report_numbers
+from .tables import all_by_category, all_numbers, categories_section, headline_html, meanings
+
+
+def write_anomaly_report(
+    run: AnomalyRun,
+    folder: str | Path,
+    *,
+    other: AnomalyRun | None = None,
+    comparison: Mapping[str, Any] | None = None,
+    images: int = 5,
+    progress: bool = False,
+) -> Path:
+    """Write a report of one HTML file, which holds its pictures.
+
+    Parameters: run, of `evaluate_maps` with curves=True; folder, made if there is none; other, the run of another
+    model on the same images; comparison, of `compared_runs`, if it is there; images, at most how many images of each
+    kind (missed, false alarms, mostly uncovered) are drawn of a group; progress, whether to show a bar on a terminal.
+
+    Without a confidence_level, intervals of small data are computed for the headline, with 200 resamples. Returns the
+    path of the page, index.html. Raises OSError for a folder that cannot be made or written to, in which an earlier
+    report stays as it is then, and ValueError for one among the files that were read.
+    """
+    folder = Path(folder)
+    read = [run.listed.folder, run.listed.data.folder, *([other.listed.folder] if other else [])]
+    check_report_folder(folder, read)
+    runs = [run] if other is None else [run, other]
+    models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
+    numbers = report_numbers(run, other, comparison)
+    names = [model.name for model in models]
+    sections = [
+        decisions_section(models[0]),
+        curves_section(models),
+        images_section(models, images, progress=progress),
+        categories_section(numbers, names),
+        details(
+            {
+                "All numbers, six digits": all_numbers(numbers, names),
+                "All numbers by category": all_by_category(numbers, names),
+                "What the numbers mean": meanings(numbers),
+                "Options and versions": facts_html(_facts(run)),
+            }
+        ),
+    ]
+    text = report_html(
+        f"Anomaly maps of {run.listed.data.folder.resolve().name}",
+        "openworld-metrics anomaly",
+        _said(run, names),
+        headline_html(numbers, names),
+        [section for section in sections if section.body],
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "index.html", text)
+    return folder / "index.html"
+
+
+def _said(run: AnomalyRun, names: Sequence[str]) -> list[str]:
+    """What was evaluated."""
+    record = run.results["evaluation"]
+    count, images = len(record["categories"]), len(run.images)
+    title = TITLES.get(record["layout"], "masks in a folder")
+    resized = f", resized ({record['resize']})" if record["resize"] else ""
+    return [
+        f"data: {title}, {count} {'category' if count == 1 else 'categories'}, {images:,} images, "
+        f"{sum(image.anomalous for image in run.images):,} anomalous",
+        f"maps: {', compared with '.join(names)}{resized}",
+    ]
+
+
+def _facts(run: AnomalyRun) -> dict[str, str]:
+    """The folders, the options that are not the default, and the versions of what computed them."""
+    record = run.results["evaluation"]
+    facts = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern")}
+    if record["void_where_invalid"]:
+        facts["void_where_invalid"] = True
+    options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
+    said = {name: _words(value) for name, value in {**facts, **options}.items() if value is not None}
+    return {**said, **{name: str(value) for name, value in record["versions"].items()}}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

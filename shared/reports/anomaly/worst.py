@@ -1,0 +1,55 @@
+"""The images of a group that are judged worst by a model, by kind of error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...evaluation.anomaly_run import ScoredImage
+from ...evaluation.map_reading import MapAndMask, map_reader, reading_options
+from .models import Model
+
+
+class Worst(NamedTuple):
+    """An image to be shown: its group, its kind of error, its place among those, and the image."""
+
+    group: str
+    kind: str
+    rank: int
+    image: ScoredImage
+
+
+def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
+    """The images of a group with errors, and those found whose defects are mostly not."""
+    threshold = model.threshold(group, "image")
+    images = sorted(model.images(group), key=lambda image: image.score)
+    anomalous = [image for image in images if image.anomalous]
+    normal = [image for image in images[::-1] if not image.anomalous]
+    if threshold is None:
+        for kind, own in (("lowest", anomalous), ("highest", normal)):
+            yield from (Worst(group, kind, rank, image) for rank, image in enumerate(own[:count]))
+        return
+    missed = [image for image in anomalous if image.score <= threshold]
+    alarms = [image for image in normal if image.score > threshold]
+    for kind, own in (("missed", missed), ("alarm", alarms)):
+        yield from (Worst(group, kind, rank, image) for rank, image in enumerate(own[:count]))
+    if model.threshold(group, "pixel") is not None:
+        found = [image for image in anomalous if image.score > threshold and image.marked]
+        candidates = zip(found[: 3 * count], read_maps(model, found[: 3 * count]))
+        shares = [(_covered(model, group, content), image) for image, content in candidates]
+        partly = sorted((pair for pair in shares if pair[0] < 0.5), key=lambda pair: pair[0])
+        yield from (Worst(group, "partly", rank, image) for rank, (_, image) in enumerate(partly[:count]))
+
+
+def _covered(model: Model, group: str, content: MapAndMask) -> float:
+    """The share of the anomalous pixels of an image that are above the threshold."""
+    threshold = model.threshold(group, "pixel")
+    mask = content.masks.mask
+    return 1.0 if threshold is None or not mask.any() else float((content.score_map[mask] > threshold).mean())
+
+
+def read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
+    """The map of a model and the masks of each of some images, read as they come."""
+    read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
+    pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
+    return (read(pairs[one.image.category, one.image.name]) for one in images)
