@@ -43,23 +43,23 @@ def radix_wins(scores: np.ndarray) -> bool:
 @cache
 def _speed_up(dtype: str, size: int) -> float:
     """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
-    file = _file()
-    key = f"{dtype} {size} {_machine()}"
-    known = _read(file)
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
     if key not in known:
         known = {**known, key: _measured(dtype, size)}
-        _write(file, known)
+        _keep_ratios(file, known)
     return known[key]
 
 
-def _file() -> Path | None:
+def _file_of_ratios() -> Path | None:
     """A file beside numba's cache of the loops; None where there is no such folder."""
     cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
     return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
 
 
 @cache
-def _machine() -> str:
+def _machine_of_ratios() -> str:
     """What a measurement holds for: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -70,7 +70,7 @@ def _machine() -> str:
     return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
 
 
-def _read(file: Path | None) -> dict[str, float]:
+def _kept_ratios(file: Path | None) -> dict[str, float]:
     """The measurements of a file; none of one that is missing or damaged."""
     try:
         known = json.loads(file.read_text()) if file is not None else {}
@@ -79,7 +79,7 @@ def _read(file: Path | None) -> dict[str, float]:
         return {}
 
 
-def _write(file: Path | None, known: Mapping[str, float]) -> None:
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
     """Write measurements, so that another process sees all of the file or none."""
     if file is None:
         return

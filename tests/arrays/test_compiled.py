@@ -123,7 +123,7 @@ def test_the_sorts_are_timed(dtype: str) -> None:
 def sorts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """The file of measurements, which is not there yet; one measures 1.5."""
     pytest.importorskip("numba")
-    monkeypatch.setattr(sort_choice, "_file", lambda: tmp_path / "sorts.json")
+    monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda: tmp_path / "sorts.json")
     monkeypatch.setattr(sort_choice, "_measured", lambda *_: 1.5)
     sort_choice._speed_up.cache_clear()
     yield tmp_path / "sorts.json"
@@ -136,7 +136,7 @@ def test_measurements_of_sorts_are_kept(sorts: Path, monkeypatch: pytest.MonkeyP
     sort_choice._speed_up.cache_clear()
     assert sort_choice._speed_up("float32", 64) == 1.5
     assert sort_choice._speed_up("float32", 128) == 0.1
-    monkeypatch.setattr(sort_choice, "_machine", lambda: "another")
+    monkeypatch.setattr(sort_choice, "_machine_of_ratios", lambda: "another")
     sort_choice._speed_up.cache_clear()
     assert sort_choice._speed_up("float32", 64) == 0.1
     assert [*sorts.parent.iterdir()] == [sorts]
@@ -152,7 +152,7 @@ def test_a_damaged_file_of_measurements_is_ignored(text: str, sorts: Path) -> No
 
 def test_measurements_that_cannot_be_kept(sorts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for file in (None, sorts / "no folder" / "sorts.json"):
-        monkeypatch.setattr(sort_choice, "_file", lambda file=file: file)
+        monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda file=file: file)
         sort_choice._speed_up.cache_clear()
         assert sort_choice._speed_up("float32", 64) == 1.5
 

@@ -1,4 +1,4 @@
-"""What a process pays once before its first large result: imports, compiled loops from their cache, the choice of a sort.
+"""What a process pays before its first large result: imports, compiled loops from their cache, the choice of a sort.
 
 python -m tests.benchmarks.first_call           print the table and write it into docs/benchmarks.md
 python -m tests.benchmarks.first_call NAME      one process: seconds of its imports, its first compute and its second
