@@ -106,7 +106,9 @@ test-versions:
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.small
+	$(BIN)/python -m tests.benchmarks.first_call
 	$(BIN)/python -m tests.benchmarks.growth
+	$(BIN)/python -m tests.benchmarks.cores
 	$(BIN)/python -m tests.benchmarks.files
 	$(BIN)/python -m tests.benchmarks.folders
 	$(BIN)/python -m tests.benchmarks.intervals

@@ -2157,11 +2157,24 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     It is a sum for each piece of the bits, as long as int64 holds.
     """
     xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+
+    Yields (low, part), with values = Σ part·2^low.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
@@ -2664,10 +2677,9 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
-    hits = hits if counts is None else hits * counts
-    return rounded_sum(
-        ((one * _sum(hits[tied == count]), count + 1) for count in map(int, distinct_values(tied))), total
-    )
+    tied_as = ((tied == count, count + 1) for count in map(int, distinct_values(tied)))
+    shares = ((_sum(hits[here], None if counts is None else counts[here]), possible) for here, possible in tied_as)
+    return rounded_sum(((one * hits, possible) for hits, possible in shares), total)
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
@@ -2689,7 +2701,9 @@ def _sum(values: Array, counts: Array | None = None) -> int:
     if counts is None and values.dtype == xp.bool:
         return int(xp.count_nonzero(values))
     values = xp.astype(values, xp.int64)
-    return int(xp.sum(values if counts is None else values * counts))
+    if counts is None or not values.shape[0]:
+        return int(xp.sum(values))
+    return weighted_sum(counts, values, int(xp.max(values)).bit_length(), int(xp.sum(counts)))
 
 
 def _total(entries: Array, counts: Array | None) -> int:
@@ -2775,15 +2789,15 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
         possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
     for key, span in ks.items():
         if span is None:
-            good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
+            good = _sums(weights, last, xp.astype(ranks.correct, xp.int64))
             ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
             continue
-        hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
+        hits = hits_among_top(ranks.above, ranks.tied, span, ties)
         places = [total * len(span) for total in totals]
         if ties != "expected":
-            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(hits, last), places)]
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(weights, last, hits), places)]
             continue
-        shares = [*zip(_sums(hits, last_tied), possible)]
+        shares = [*zip(_sums(weights, last_tied, hits), possible)]
         parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
         ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
     return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
@@ -2817,11 +2831,15 @@ def _ends(*columns: Array) -> Array:
     return xp.nonzero(is_last)[0]
 
 
-def _sums(values: Array, last: Array) -> list[int]:
-    """The sum of (N,) integers in each run."""
-    xp = array_namespace(values)
-    running = xp.cumulative_sum(values)[last]
-    sums: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]:
+    """The sum of (N,) weights in each run, each times an integer of at least 0."""
+    xp = array_namespace(weights)
+    values = xp.ones_like(weights) if values is None else values
+    sums = [0] * len(last)
+    for low, part in pieces(values, int(xp.max(values)).bit_length(), int(xp.sum(weights))):
+        running = xp.cumulative_sum(part * weights)[last]
+        more: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+        sums = [so_far + (sum_ << low) for so_far, sum_ in zip(sums, more)]
     return sums
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from .arrays import Array, array_namespace
@@ -40,11 +40,24 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     It is a sum for each piece of the bits, as long as int64 holds.
     """
     xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+
+    Yields (low, part), with values = Σ part·2^low.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:

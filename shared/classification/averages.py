@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.options import as_bool, as_choice
-from ..arrays.ratios import rounded_sum
+from ..arrays.ratios import pieces, rounded_sum
 from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
 
 AVERAGES = ("micro", "macro")
@@ -82,15 +82,15 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
         possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
     for key, span in ks.items():
         if span is None:
-            good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
+            good = _sums(weights, last, xp.astype(ranks.correct, xp.int64))
             ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
             continue
-        hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
+        hits = hits_among_top(ranks.above, ranks.tied, span, ties)
         places = [total * len(span) for total in totals]
         if ties != "expected":
-            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(hits, last), places)]
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(weights, last, hits), places)]
             continue
-        shares = [*zip(_sums(hits, last_tied), possible)]
+        shares = [*zip(_sums(weights, last_tied, hits), possible)]
         parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
         ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
     return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
@@ -124,9 +124,13 @@ def _ends(*columns: Array) -> Array:
     return xp.nonzero(is_last)[0]
 
 
-def _sums(values: Array, last: Array) -> list[int]:
-    """The sum of (N,) integers in each run."""
-    xp = array_namespace(values)
-    running = xp.cumulative_sum(values)[last]
-    sums: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]:
+    """The sum of (N,) weights in each run, each times an integer of at least 0."""
+    xp = array_namespace(weights)
+    values = xp.ones_like(weights) if values is None else values
+    sums = [0] * len(last)
+    for low, part in pieces(values, int(xp.max(values)).bit_length(), int(xp.sum(weights))):
+        running = xp.cumulative_sum(part * weights)[last]
+        more: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+        sums = [so_far + (sum_ << low) for so_far, sum_ in zip(sums, more)]
     return sums

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..arrays.arrays import Array, array_namespace, distinct_values
 from ..arrays.options import as_bool, as_choice
-from ..arrays.ratios import rounded_sum
+from ..arrays.ratios import rounded_sum, weighted_sum
 from .topk import TopkState
 
 TIES = ("strict", "optimistic", "expected")
@@ -104,10 +104,9 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
-    hits = hits if counts is None else hits * counts
-    return rounded_sum(
-        ((one * _sum(hits[tied == count]), count + 1) for count in map(int, distinct_values(tied))), total
-    )
+    tied_as = ((tied == count, count + 1) for count in map(int, distinct_values(tied)))
+    shares = ((_sum(hits[here], None if counts is None else counts[here]), possible) for here, possible in tied_as)
+    return rounded_sum(((one * hits, possible) for hits, possible in shares), total)
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
@@ -129,7 +128,9 @@ def _sum(values: Array, counts: Array | None = None) -> int:
     if counts is None and values.dtype == xp.bool:
         return int(xp.count_nonzero(values))
     values = xp.astype(values, xp.int64)
-    return int(xp.sum(values if counts is None else values * counts))
+    if counts is None or not values.shape[0]:
+        return int(xp.sum(values))
+    return weighted_sum(counts, values, int(xp.max(values)).bit_length(), int(xp.sum(counts)))
 
 
 def _total(entries: Array, counts: Array | None) -> int:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import array_namespace, distinct_values, to_numpy
+from ..arrays.ratios import weighted_sum
 from ..ranking.counts import Side, runs, sort_sides
 from ..ranking.shares import least_reaching
 from .risk_areas import AURC, area_of_sum, both_sides
@@ -119,7 +120,8 @@ def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> fl
 
     def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
         """2·∫ errors d(weighed), in counts."""
-        return int(np.sum((errors[1:] + errors[:-1]) * np.diff(weighed)))
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
 
     unknown, wrong, right = accepted
     known = wrong + right
