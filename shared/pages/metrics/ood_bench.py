@@ -55,7 +55,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
     def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
         """Both sides of each detector by its name, with the area where it is that of the curve."""
         areas = [None if sampled else found.results.get(key) for _, found, _ in sides]
-        ends = [f", {said} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        pooled = " pooled" * computed.pooled
+        ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
     fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))

@@ -53,8 +53,9 @@ def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
     fig = legend_inside(unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)")))
     found = {computed.title or "OSCR": computed, **computed.rivals}
+    said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
-        f"{name}, OpenAUC {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+        f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
