@@ -222,6 +222,16 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert "a&lt;b&gt;" in shown
 
 
+def test_results_of_anomaly_maps_say_what_they_mean() -> None:
+    keys = ("image_auroc", "pixel_fpr95tpr", "pixel_iou_max", "sample_auroc", "siou", "segment_f1", "aupro@0.3")
+    shown = "".join(numbers_html(page_of("anomaly_suite"), Summary({key: Rate(0.5, True) for key in keys}), {}))
+    captions = ["Samples of several images", "Pixels", "Objects, at the pixel threshold"]
+    assert re.findall(r"<caption>(.*?)</caption>", shown) == captions
+    meanings = dict(re.findall(r'data-key="([^"]*)" title="([^"]*)"', shown))
+    assert {*meanings} == {*keys}
+    assert meanings["pixel_fpr95tpr"].startswith("lowest share of normal pixels called anomalous where at least 95 %")
+
+
 def runner(root: Path, name: str) -> Runner:
     return Runner(page_of(name), root / "metrics" / name)
 
