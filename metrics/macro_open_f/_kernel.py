@@ -6,6 +6,7 @@ import glob
 import hashlib
 import inspect
 import io
+import json
 import math
 import multiprocessing
 import numbers
@@ -19,10 +20,11 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
+from importlib.metadata import version
 from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -2765,7 +2767,8 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used.
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -2784,6 +2787,54 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """What a measurement holds for: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees all of the file or none."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
     """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
     sample = np.random.default_rng(0).random(size, np.dtype(dtype))
     ours = partial(radix_sorted, threads=1)
@@ -3103,11 +3154,14 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
     Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
     """
     scores, others = positives.scores, negatives.scores
     num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
@@ -3115,15 +3169,16 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
         length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
     xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
         if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(0, stop - length), stop)
+            first = _group_starts(scores, max(begin, stop - length), stop)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -3133,6 +3188,14 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
 
 
 def _group_starts(scores: Array, start: int, stop: int) -> Array:

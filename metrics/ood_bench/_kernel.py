@@ -6,6 +6,7 @@ import glob
 import hashlib
 import inspect
 import io
+import json
 import math
 import multiprocessing
 import numbers
@@ -20,11 +21,12 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
-from itertools import pairwise
+from importlib.metadata import version
+from itertools import chain, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -2670,7 +2672,8 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used.
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -2689,6 +2692,54 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """What a measurement holds for: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees all of the file or none."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
     """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
     sample = np.random.default_rng(0).random(size, np.dtype(dtype))
     ours = partial(radix_sorted, threads=1)
@@ -3008,11 +3059,14 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
     Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
     """
     scores, others = positives.scores, negatives.scores
     num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
@@ -3020,15 +3074,16 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
         length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
     xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
         if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(0, stop - length), stop)
+            first = _group_starts(scores, max(begin, stop - length), stop)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -3038,6 +3093,14 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
 
 
 def _group_starts(scores: Array, start: int, stop: int) -> Array:
@@ -3472,14 +3535,23 @@ class Quantity(NamedTuple):
         return self.value(parts, *totals)
 
 
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
-        None,
-    )
-    return dict(zip(wanted, together.of(runs)))
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+
+    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    """
+
+    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
+        return [
+            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
+        ]
+
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
+    totals = positives.total, negatives.total
+    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
@@ -4097,14 +4169,10 @@ class Sides:
         """Both sides in ascending order."""
         return sort_sides(self.positives, self.negatives)
 
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
+    def flipped(self) -> tuple[Side, Side]:
+        """In-distribution samples as positives and OOD samples as negatives, by negated scores."""
         positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
+        return negatives.flipped(), positives.flipped()
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -4620,9 +4688,9 @@ def bench_rates(
     for name, measure in measures.items():
         if isinstance(measure.source, Quantity):
             wanted[measure.of_inside][name] = measure.source
-    passes = [*zip((sides.runs, sides.flipped_runs), wanted)]
+    passes: _Passes = [*zip((lambda: sides.ascending, sides.flipped), wanted)]
     if bits is not None:
-        return _with_errors(measures, [(runs, bounded(each, bits)) for runs, each in passes], bits)
+        return _with_errors(measures, [(both, bounded(each, bits)) for both, each in passes], bits)
     values = _values(passes)
     rates: Results = {}
     for name, measure in measures.items():
@@ -4663,12 +4731,12 @@ def has_threshold(metric: Any) -> bool:
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
-_Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
+_Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
 
 
 def _values(passes: _Passes) -> dict[str, Any]:
     """Values by name, from one pass over the counts of each kind of positives."""
-    return {name: value for runs, wanted in passes if wanted for name, value in quantities(runs(), wanted).items()}
+    return {name: value for both, wanted in passes if wanted for name, value in quantities(*both(), wanted).items()}
 
 
 def _plain(value: Any) -> float:

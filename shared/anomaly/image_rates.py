@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays.arrays import to_numpy
 from ..metric.results import Results
-from ..ranking.counts import Side, as_side, runs, sort_sides
+from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import quantities
 from .decisions import decision_rates
 from .judging import IMAGE_CURVE, MapOptions, level_rates, with_points
@@ -28,7 +28,7 @@ class ImageRates:
         """Results where each image occurs `images` times."""
         sides = self.sides if images is None else self._drawn(images)
         wanted = with_points(IMAGE_CURVE, self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "image_", self.options)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
         return rates | decision_rates(*sides, self.options.image_threshold, "image_")
 
     def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.arrays import to_numpy
 from ..metric.results import Rate, Results
-from ..ranking.counts import Side, runs, sort_sides
+from ..ranking.counts import Side, sort_sides
 from ..ranking.quantities import quantities
 from ..ranking.rows import Rows, rows_of_sides
 from .aupro import by_limit
@@ -51,7 +51,7 @@ class PixelBins:
         positives, negatives = self._anomalous @ images, self._normal @ images
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
         wanted = with_points(PIXEL_CURVE, self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "pixel_", self.options)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():

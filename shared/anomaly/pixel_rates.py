@@ -12,7 +12,7 @@ from ..arrays.arrays import is_numpy_array
 from ..arrays.sorting import indices, sort_in_place, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
-from ..ranking.counts import Side, as_side, runs, sort_sides
+from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
 from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import decision_rates
@@ -89,14 +89,14 @@ class RankedRegions:
         positives, negatives = self.sides
         _, sizes, _ = self.regions
         if options.num_thresholds is not None:
-            values = quantities(runs(positives, negatives), wanted) if wanted else {}
+            values = quantities(positives, negatives, wanted) if wanted else {}
             if negatives.bits is not None:
                 return values, []
             pixels = (self.regions.scores, sizes, negatives.repeated())
             areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
         overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
-        values = quantities(runs(positives, negatives), {**wanted, **overlap})
+        values = quantities(positives, negatives, {**wanted, **overlap})
         counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
         ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
         errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]

@@ -12,7 +12,7 @@ from ..arrays.columns import check_lengths
 from ..metric.groups import ALL, group_name, rows_of_groups
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
-from ..ranking.counts import as_side, runs, sort_sides
+from ..ranking.counts import as_side, sort_sides
 from ..ranking.curves import AUROC, AVERAGE_PRECISION, F1_MAX
 from ..ranking.quantities import quantities
 
@@ -108,5 +108,5 @@ class SampleRates:
         counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
         kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
         sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
-        values = quantities(runs(*sides), _QUANTITIES)
+        values = quantities(*sides, _QUANTITIES)
         return {name: Rate(value, higher=True) for name, value in values.items()}

@@ -17,7 +17,7 @@ from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
-from ..reports.plots import draw
+from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
 from ..scores import SCORES, score_function
 from .files import check_json_and_picture, files_of, naming_files
@@ -104,7 +104,7 @@ def compute(
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
-        state = {} if plot is None else metric.state()
+        sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, asked = len(metric), metric.confidence_level is not None
         summary, note = with_quick_intervals(metric, type(metric).summary)
@@ -116,7 +116,7 @@ def compute(
         shown.results.pop("per_sample", None)
     writes = saving(save, {**results, KINDS: summary.kinds(), **kept})
     if plot is not None:
-        writes.append(partial(draw, name, results, state, plot))
+        writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     lay_out = partial(results_text, name, about, shown, note, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if on_terminal() else as_json(results)

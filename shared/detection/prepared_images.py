@@ -18,6 +18,7 @@ from .budgets import RECALL_IOUS, BudgetRecall
 from .counting import tally
 from .errors import Errors
 from .false_positives import NEARBY
+from .image_places import places_of_images
 from .outcomes import select_boxes
 from .protocols import DetectionOptions, MatchedImages
 
@@ -109,21 +110,3 @@ class PreparedImages(Prepared):
             sweep = self.matched.sweep(results, options.conf_list)
             tables["sweep"] = {"confidence": options.conf_list, **sweep}
         return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
-
-
-def places_of_images(state: DetectionState) -> np.ndarray:
-    """The place of each image among the distinct ones, which depends on no order of images or boxes."""
-    found = _contents(state["num_predictions"], state["predictions"], state["prediction_remainders"])
-    objects = np.column_stack([state["references"], state["ignored"]])
-    images = [*zip(found, _contents(state["num_references"], objects, state["reference_remainders"]))]
-    place = {image: i for i, image in enumerate(sorted(set(images)))}
-    return np.asarray([place[image] for image in images], dtype=np.int64)
-
-
-def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> list[bytes]:
-    """The boxes of each image, sorted, as bytes."""
-    table = np.concatenate([boxes, remainders], axis=1) + 0.0  # 0.0 for −0.0
-    image = np.repeat(np.arange(len(numbers)), numbers)
-    content = table[np.lexsort((*table.T, image))].tobytes()
-    ends = (np.cumsum(numbers) * table.itemsize * table.shape[1]).tolist()
-    return [content[start:end] for start, end in zip([0, *ends], ends)]

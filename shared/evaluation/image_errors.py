@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..detection.boxes import reduce_boxes
+from ..detection.boxes import DetectionState, reduce_boxes
 from ..detection.errors import MISSED
 from ..detection.false_positives import FALSE_POSITIVES
 from ..detection.fates import FATES
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import IS_RIGHT
+from ..detection.prepared_images import PreparedImages
 from ..formats.boxes.dataset import Detections
 
 FOUND, OBJECT = "found", "object"
-_UNKNOWN_CALLED_KNOWN = FATES.index(("unknown", "called known"))
+_KINDS = (*FALSE_POSITIVES, FOUND)
+_FOUND_KIND = len(FALSE_POSITIVES)  # its place among them
+_MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
 Corners = tuple[float, float, float, float]
 
 
@@ -37,39 +40,83 @@ class ErrorBox(NamedTuple):
     true_label: int | None
 
 
-class ImageErrors(NamedTuple):
-    """The boxes of an image, the predictions first, the most confident first; and its objects by fate."""
+class DetectionErrors:
+    """What became of all objects and predictions of a data set.
 
-    boxes: list[ErrorBox]
-    fates: Mapping[tuple[str, str], int]
-
-    @property
-    def errors(self) -> int:
-        """How many objects were not found."""
-        return sum(number for (_, fate), number in self.fates.items() if fate != FOUND)
-
-
-class DetectionErrors(NamedTuple):
-    """What became of all objects and predictions.
-
-    images: of each image, in the order of the data set
     fates: how many objects have each of `FATES`
     kinds: how many predictions have each of `FALSE_POSITIVES`
     confused: how many unknown objects of a class (the first) were called a known one (the second)
     by_class: the table by class, with fates
+    errors: (N,) how many objects of each image were not found
     """
 
-    images: list[ImageErrors]
-    fates: Mapping[tuple[str, str], int]
-    kinds: Mapping[str, int]
-    confused: Mapping[tuple[int, int], int]
-    by_class: dict[str, list[Any]]
+    def __init__(self, state: DetectionState, prepared: PreparedImages) -> None:
+        errors, found = prepared.errors, prepared.matched.found
+        if errors is None:
+            raise ValueError("errors: expected True, got False")
+        self._errors, self._found, self._references = errors, found, state["references"]
+        # as they came: those of `found` are larger with plus_one
+        confident = state["predictions"][:, 4] >= found.boxes.rules.conf_threshold
+        self._corners = state["predictions"][confident, :4]
+        self._by_image = {fate: errors.by_image[f"{fate[0]} objects {fate[1]}"] for fate in FATES}
+        self._kinds = np.where(IS_RIGHT[found.outcome], _FOUND_KIND, errors.kinds)  # −1: it counts nowhere
+        self.fates = {fate: int(column.sum()) for fate, column in self._by_image.items()}
+        self.kinds = {kind: int(errors.by_image[f"FP {kind}"].sum()) for kind in FALSE_POSITIVES}
+        self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
+        self.errors = np.sum([column for (_, fate), column in self._by_image.items() if fate != FOUND], axis=0)
+        rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
+        pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
+        self.confused = Counter((int(label), int(called)) for label, called in pairs)
+
+    def fates_of(self, image: int) -> dict[tuple[str, str], int]:
+        """How many objects of an image have each fate that occurs in it."""
+        return {fate: int(column[image]) for fate, column in self._by_image.items() if column[image]}
 
     def worst(self, number: int) -> list[int]:
         """Places of the images with the most objects that were not found, the worst first."""
-        errors = np.asarray([image.errors for image in self.images], dtype=np.int64)
-        order = np.argsort(-errors, kind="stable").tolist()
-        return [place for place in order[:number] if errors[place]]
+        order = np.argsort(-self.errors, kind="stable").tolist()
+        return [place for place in order[:number] if self.errors[place]]
+
+    def boxes(self, image: int) -> list[ErrorBox]:
+        """The boxes of an image: the predictions that count, the most confident first, then what is missed."""
+        boxes = self._found.boxes
+        start, end = np.searchsorted(boxes.image, [image, image + 1]).tolist()
+        order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
+        drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
+        start, end = np.searchsorted(boxes.object_image, [image, image + 1]).tolist()
+        missed = start + np.flatnonzero(np.isin(self._errors.fates[start:end], _MISSED))
+        return [*drawn, *(self._object(row, MISSED) for row in missed.tolist())]
+
+    def examples(self) -> list[tuple[str, int, list[ErrorBox]]]:
+        """The most confident false positive of each kind that occurs, and the largest missed object.
+
+        Returns for each its kind, the place of its image, and the boxes to draw.
+        """
+        boxes, examples = self._found.boxes, []
+        for place, kind in enumerate(FALSE_POSITIVES):
+            rows = np.flatnonzero(self._errors.kinds == place)
+            if len(rows):
+                row = int(rows[np.argmax(boxes.predictions[rows, 4])])
+                examples.append((kind, int(boxes.image[row]), self._prediction(row)))
+        missed = np.flatnonzero(np.isin(self._errors.fates, _MISSED))
+        if len(missed):
+            sides = self._references[missed, 2:4] - self._references[missed, :2]
+            row = int(missed[np.argmax(sides[:, 0] * sides[:, 1])])
+            examples.append((MISSED, int(boxes.object_image[row]), [self._object(row, MISSED)]))
+        return examples
+
+    def _prediction(self, row: int) -> list[ErrorBox]:
+        """A prediction, and the object that it should have found, if it is badly placed."""
+        kind = _KINDS[self._kinds[row]]
+        about = int(self._found.matched[row] if kind == FOUND else self._errors.about[row])
+        score, label = self._found.boxes.predictions[row, 4:].tolist()
+        own = int(self._references[about, 4]) if about >= 0 else None
+        box = ErrorBox(tuple(self._corners[row].tolist()), kind, int(label), score, own)
+        return [box, self._object(about, OBJECT)] if kind.startswith(("badly", "both")) else [box]
+
+    def _object(self, row: int, kind: str) -> ErrorBox:
+        *corners, label = self._references[row, :5].tolist()
+        return ErrorBox(tuple(corners), kind, int(label), None, None)
 
 
 def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
@@ -80,44 +127,4 @@ def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
     """
     state = reduce_boxes(detections.predictions, detections.dataset.references)
     tables = {"conf_list": None, "recall_level": None, "confidence_level": None, "recall_budgets": ()}
-    prepared = OpenSetDetection(**{**options, **tables, "errors": True}).prepare(state)
-    errors, found = prepared.errors, prepared.matched.found
-    assert errors is not None
-    by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
-    fates, kinds, about = errors.fates.tolist(), errors.kinds.tolist(), errors.about.tolist()
-    matched, references = found.matched.tolist(), state["references"].tolist()
-
-    images = [ImageErrors([], {}) for _ in detections.predictions]
-    boxes, right = found.boxes, IS_RIGHT[found.outcome].tolist()
-    # boxes as they came: those of `boxes` are larger with plus_one
-    corners = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold, :4].tolist()
-    for row in np.argsort(-boxes.predictions[:, 4], kind="stable").tolist():
-        target = about[row] if kinds[row] >= 0 else matched[row]
-        if kinds[row] < 0 and not right[row]:
-            continue  # it counts nowhere
-        score, label = boxes.predictions[row, 4:].tolist()
-        own = int(references[target][4]) if target >= 0 else None
-        kind = FALSE_POSITIVES[kinds[row]] if kinds[row] >= 0 else FOUND
-        into = images[boxes.image[row]].boxes
-        into.append(ErrorBox(tuple(corners[row]), kind, int(label), score, own))
-        if kind.startswith(("badly", "both")):
-            into.append(ErrorBox(tuple(references[target][:4]), OBJECT, int(references[target][4]), None, None))
-    confused: dict[tuple[int, int], int] = {}
-    for row, (place, image) in enumerate(zip(fates, boxes.object_image.tolist())):
-        if place < 0:
-            continue
-        label, by_fate = int(references[row][4]), images[image].fates
-        assert isinstance(by_fate, dict)
-        by_fate[FATES[place]] = by_fate.get(FATES[place], 0) + 1
-        if FATES[place][1] == MISSED:
-            images[image].boxes.append(ErrorBox(tuple(references[row][:4]), MISSED, label, None, None))
-        if place == _UNKNOWN_CALLED_KNOWN:
-            pair = label, int(errors.called[row])
-            confused[pair] = confused.get(pair, 0) + 1
-    return DetectionErrors(
-        images,
-        {fate: fates.count(place) for place, fate in enumerate(FATES)},
-        {kind: kinds.count(place) for place, kind in enumerate(FALSE_POSITIVES)},
-        confused,
-        by_class,
-    )
+    return DetectionErrors(state, OpenSetDetection(**{**options, **tables, "errors": True}).prepare(state))

@@ -13,7 +13,7 @@ from ..arrays.arrays import Array
 from ..arrays.options import as_bool, as_int, as_real, plain_value
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
-from ..ranking.counts import Counts, Side, check_both_classes
+from ..ranking.counts import Side, check_both_classes
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
 from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import (
@@ -138,9 +138,9 @@ def bench_rates(
     for name, measure in measures.items():
         if isinstance(measure.source, Quantity):
             wanted[measure.of_inside][name] = measure.source
-    passes = [*zip((sides.runs, sides.flipped_runs), wanted)]
+    passes: _Passes = [*zip((lambda: sides.ascending, sides.flipped), wanted)]
     if bits is not None:
-        return _with_errors(measures, [(runs, bounded(each, bits)) for runs, each in passes], bits)
+        return _with_errors(measures, [(both, bounded(each, bits)) for both, each in passes], bits)
     values = _values(passes)
     rates: Results = {}
     for name, measure in measures.items():
@@ -181,12 +181,12 @@ def has_threshold(metric: Any) -> bool:
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
-_Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
+_Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
 
 
 def _values(passes: _Passes) -> dict[str, Any]:
     """Values by name, from one pass over the counts of each kind of positives."""
-    return {name: value for runs, wanted in passes if wanted for name, value in quantities(runs(), wanted).items()}
+    return {name: value for both, wanted in passes if wanted for name, value in quantities(*both(), wanted).items()}
 
 
 def _plain(value: Any) -> float:

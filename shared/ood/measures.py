@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import Array, to_numpy
-from ..ranking.counts import Counts, Side, runs, sort_sides
+from ..ranking.counts import Side, sort_sides
 from ..ranking.quantities import Quantity
 
 
@@ -24,14 +24,10 @@ class Sides:
         """Both sides in ascending order."""
         return sort_sides(self.positives, self.negatives)
 
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
+    def flipped(self) -> tuple[Side, Side]:
+        """In-distribution samples as positives and OOD samples as negatives, by negated scores."""
         positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
+        return negatives.flipped(), positives.flipped()
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:

@@ -15,12 +15,12 @@ from ..arrays.options import as_bool, as_fraction, as_shares
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, as_side, check_both_classes, runs, sides_of_kinds, sort_sides
+from ..ranking.counts import Side, as_side, check_both_classes, sides_of_kinds, sort_sides
 from ..ranking.curves import twice_wins
 from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
-from ..ranking.quantities import Quantity
+from ..ranking.quantities import Quantity, quantities
 from ..ranking.rounding import check_bits
 from ..ranking.shares import percent, with_own_names
 from .at_tpr import accuracy_of_sides, score_at_tpr
@@ -168,7 +168,13 @@ def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
 
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
+    if not known.total:
+        return 0
+    wins: int = quantities(*sort_sides(unknown, known), {"": _TWICE_WINS})[""]
+    return wins
+
+
+_TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:

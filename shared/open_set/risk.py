@@ -17,7 +17,7 @@ from ..arrays.columns import as_scores
 from ..arrays.options import as_open_share, as_share, plain_value
 from ..arrays.ratios import ratio_of
 from ..ranking.bounds import in_either_order
-from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
+from ..ranking.counts import Counts, Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
 from ..ranking.shares import as_written, least_reaching
 from .risk_areas import AUGRC, AURC, both_sides, places
@@ -111,7 +111,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
         raise ValueError("errors: expected at least one sample that is an error or right, got none")
     if not errors.total:
         return {name: quantity.value([], 0, right.total) for name, quantity in wanted.items()}
-    return quantities(runs(*sort_sides(errors, right)), wanted)
+    return quantities(*sort_sides(errors, right), wanted)
 
 
 def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:

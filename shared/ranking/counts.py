@@ -12,6 +12,7 @@ The counts come in runs of thresholds that fit the cache, from the highest on, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,11 +188,14 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
     Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
     """
     scores, others = positives.scores, negatives.scores
     num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
@@ -199,15 +203,16 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
         length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
     xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
         if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(0, stop - length), stop)
+            first = _group_starts(scores, max(begin, stop - length), stop)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -217,6 +222,14 @@ def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterato
             above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
 
 
 def _group_starts(scores: Array, start: int, stop: int) -> Array:

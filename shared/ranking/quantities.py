@@ -8,10 +8,14 @@ of a result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
+from ..arrays.arrays import is_numpy_array
+from ..arrays.threads import in_threads, threads_for
 from .bounds import Bounds
-from .counts import Counts
+from .counts import Counts, Side, runs, segments
 from .rounding import was_cut
 
 
@@ -37,14 +41,23 @@ class Quantity(NamedTuple):
         return self.value(parts, *totals)
 
 
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
-        None,
-    )
-    return dict(zip(wanted, together.of(runs)))
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+
+    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    """
+
+    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
+        return [
+            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
+        ]
+
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
+    totals = positives.total, negatives.total
+    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:

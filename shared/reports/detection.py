@@ -39,19 +39,16 @@ def write_report(
     Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
     badly placed, and OSError for a folder that cannot be made or written to, in which an earlier report stays then.
     """
-    from tqdm import tqdm
-
     options = {**options, "known_classes": list(known_classes)}
     dataset, page = detections.dataset, Path(folder) / "index.html"
     labels = {options.get("unknown_class_id", -1): "unknown", **dataset.classes}
     both = dict(zip(names, filter(None, (detections, other))))
     errors = {name: detection_errors(one, **options) for name, one in both.items()}
     first = errors[names[0]]
-    rows = tqdm(first.worst(images), unit=" pictures", disable=None if progress else True)
     sections = [
         fates_section(errors, labels),
         decisions_section(first),
-        images_section(first, dataset, labels, sum(image.errors > 0 for image in first.images), rows),
+        images_section(first, dataset, labels, first.worst(images), progress),
         examples_section(first, dataset, labels),
         classes_section(first, labels),
         details(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from ..detection.errors import MISSED
-from ..detection.false_positives import FALSE_POSITIVES
-from ..evaluation.image_errors import OBJECT, DetectionErrors, ErrorBox, ImageErrors
+from ..evaluation.image_errors import DetectionErrors
 from ..formats.boxes.dataset import Dataset
 from .frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
@@ -38,20 +37,22 @@ _KEYS = (
 
 
 def images_section(
-    errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str], number: int, rows: Iterable[int]
+    errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str], rows: Sequence[int], progress: bool
 ) -> Section:
     """The images of some rows, the worst first, with filters.
 
-    Parameters: errors; data set; names of classes by id; number, how many images have errors; rows, places of the
-    images, of which each is drawn as it comes.
+    Parameters: errors; data set; names of classes by id; rows, places of the images; progress, whether to show a
+    bar on a terminal.
     """
-    shown = list(rows)
-    size = next((size for most, size in _SIZES if len(shown) <= most), _SMALLEST)
-    tiles = [_tile(errors.images[row], dataset, row, names, size) for row in shown]
+    from tqdm import tqdm
+
+    size = next((size for most, size in _SIZES if len(rows) <= most), _SMALLEST)
+    drawn = tqdm(rows, unit=" pictures", disable=None if progress else True)
+    tiles = [_tile(errors, dataset, row, names, size) for row in drawn]
     if not tiles:
         return Section("Images", "Images", "<p>No image has an error.</p>")
-    fine = len(errors.images) - number
-    lead = f"The {len(tiles)} worst of {len(errors.images):,}, most errors first"
+    fine = int((errors.errors == 0).sum())
+    lead = f"The {len(tiles)} worst of {len(errors.errors):,}, most errors first"
     lead += f"; {fine:,} without an error." if fine else "."
     keys = "".join(f'<span><i class="line {kind}"></i>{words}</span>' for kind, words in _KEYS)
     lead += " Press one to enlarge it."
@@ -62,7 +63,7 @@ def images_section(
 def examples_section(errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str]) -> Section:
     """The most confident false positive of each kind, and the largest missed object."""
     tiles = []
-    for kind, row, boxes in examples(errors):
+    for kind, row, boxes in errors.examples():
         alt = f"{kind}, in {dataset.names[row]}"
         picture, _ = image_with_boxes(dataset.paths[row], dataset.sizes[row], boxes, names, alt, *_SIZES[0][1])
         tiles.append(Tile(kind, [dataset.names[row]], picture))
@@ -70,33 +71,17 @@ def examples_section(errors: DetectionErrors, dataset: Dataset, names: Mapping[i
     return Section("Examples", "One error of each kind", tiles_html(tiles, {}) if tiles else "", lead)
 
 
-def examples(errors: DetectionErrors) -> Sequence[tuple[str, int, list[ErrorBox]]]:
-    """A kind, the place of an image, and the box with its object, of each kind that occurs."""
-    best: dict[str, tuple[float, int, list[ErrorBox]]] = {}
-    for row, image in enumerate(errors.images):
-        for place, box in enumerate(image.boxes):
-            if box.kind not in (*FALSE_POSITIVES, MISSED):
-                continue
-            x1, y1, x2, y2 = box.box
-            rank = (x2 - x1) * (y2 - y1) if box.score is None else box.score
-            if box.kind not in best or rank > best[box.kind][0]:
-                beside = [other for other in image.boxes[place + 1 : place + 2] if other.kind == OBJECT]
-                best[box.kind] = rank, row, [box, *beside]
-    return [(kind, *best[kind][1:]) for kind in (*FALSE_POSITIVES, MISSED) if kind in best]
-
-
-def _tile(image: ImageErrors, dataset: Dataset, row: int, names: Mapping[int, str], size: tuple[int, int]) -> Tile:
-    counts: dict[str, int] = {}
+def _tile(errors: DetectionErrors, dataset: Dataset, row: int, names: Mapping[int, str], size: tuple[int, int]) -> Tile:
+    counts, boxes, number = Counter[str](), errors.boxes(row), int(errors.errors[row])
+    fates = errors.fates_of(row)
     for fate, word in _WORDS.items():
-        if fate in image.fates:
-            counts[word] = counts.get(word, 0) + image.fates[fate]
+        if fate in fates:
+            counts[word] += fates[fate]
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
     alt = f"{dataset.names[row]}: {words}"
-    picture, drawn = image_with_boxes(dataset.paths[row], dataset.sizes[row], image.boxes, names, alt, *size)
+    picture, drawn = image_with_boxes(dataset.paths[row], dataset.sizes[row], boxes, names, alt, *size)
     lines = [words]
-    if drawn < len(image.boxes):
-        lines.append(f"{drawn} of {len(image.boxes):,} boxes are drawn")
+    if drawn < len(boxes):
+        lines.append(f"{drawn} of {len(boxes):,} boxes are drawn")
     kinds = [word.replace(",", "").replace(" ", "-") for word in counts]
-    return Tile(
-        f"{dataset.names[row]} · {image.errors} {'error' if image.errors == 1 else 'errors'}", lines, picture, kinds
-    )
+    return Tile(f"{dataset.names[row]} · {number} {'error' if number == 1 else 'errors'}", lines, picture, kinds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from ..detection.errors import KEYS_OF_TABLES
 from ..evaluation.detection import Results, openset_summary
 from ..evaluation.image_errors import DetectionErrors
 from ..formats.boxes.dataset import Detections
@@ -52,7 +53,8 @@ def headline_html(detections: Detections, results: Results, names: Sequence[str]
         for key, said in words.items()
     ]
     table = results.get("comparison")
-    higher = {key: _higher(kinds, key) for key in table["key"]} if table else {}
+    shown = [key for key in table["key"] if key not in KEYS_OF_TABLES] if table else []
+    higher = {key: _higher(kinds, key) if key in shown else None for key in table["key"]} if table else {}
     return headline(figures, names, table, higher, hint=_HINT if wanting else "")
 
 
@@ -94,28 +96,30 @@ def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
 
 
 def all_numbers(results: Results, names: Sequence[str]) -> str:
-    """Every number of the results, of both detectors where there are two."""
-    values = {
-        key: value for part in ("openset_metrics", "standard_metrics") for key, value in _plain(results.get(part, {}))
-    }
+    """Every number of the results with its interval, of both detectors where there are two."""
+    values, others = _numbers(results), _numbers(results.get("other", {}))
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
-    if "other" in results:
-        others = {
-            key: value
-            for part in ("openset_metrics", "standard_metrics")
-            for key, value in _plain(results["other"].get(part, {}))
-        }
+    if others:
         columns[names[1]] = [others.get(key) for key in values]
     if "comparison" in results:
         table = results["comparison"]
-        for name in ("difference", "low", "high", "p_value"):
-            column = dict(zip(table["key"], table[name]))
-            columns[name] = [column.get(key) for key in values]
+        differences = dict(zip(table["key"], zip(table["difference"], table["low"], table["high"])))
+        p_values = dict(zip(table["key"], table["p_value"]))
+        columns["difference"] = [differences.get(key) for key in values]
+        columns["p"] = [p_values.get(key) for key in values]
     return data_table(columns, "All numbers", digits=6)
 
 
-def _plain(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    return ((key, value) for key, value in results.items() if isinstance(value, (int, float)))
+def _numbers(results: Results) -> dict[str, Any]:
+    """The numbers of both parts of the results, those with an interval as (value, low, high)."""
+    parts = [results.get(part, {}) for part in ("openset_metrics", "standard_metrics")]
+    plain = {key: value for part in parts for key, value in part.items() if isinstance(value, (int, float))}
+    ends = {f"{key}_{end}" for key in plain for end in ("low", "high")}
+    return {
+        key: (value, plain[f"{key}_low"], plain[f"{key}_high"]) if f"{key}_low" in plain else value
+        for key, value in plain.items()
+        if key not in ends
+    }
 
 
 def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:

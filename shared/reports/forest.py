@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ..extras import extra
 from .plots import check_picture, save_figure
 
-# Okabe and Ito's: the first is better, the second is, neither for sure
-_COLORS = {"first": "#0072b2", "second": "#d55e00", None: "#555555"}
+# of detectors, as on pages: the first is better, the second is, neither for sure
+_COLORS = {"first": "#7a3e9d", "second": "#00866b", None: "#52525b"}
 _WORDS = ("the first is better", "the second is better", "neither for sure")
 _ROW, _MARGIN = 0.32, 1.1  # inches
 

@@ -97,5 +97,5 @@ def _name(box: ErrorBox, names: Mapping[int, str], letters: float, reach: float)
     x1, y1, _, y2 = box.box
     name = names.get(box.label, str(box.label))
     at = y1 - letters / 4 if y1 > letters else y2 + letters
-    left = min(max(0.0, x1), max(0.0, reach - 0.64 * letters * len(name)))
+    left = min(max(0.0, x1), max(0.0, reach - 0.76 * letters * len(name)))
     return f'<text x="{left:.5g}" y="{at:.5g}" style="font-size:{letters:.4g}px">{escape(name)}</text>'

@@ -10,10 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.arrays import to_numpy
 from ..extras import extra
 from ..formats.written.atomic import write_file
+from ..formats.written.flat import KINDS
+from ..metric.summary import Part
+from ..ranking.counts import Side, as_side
+from ..ranking.prepared_sides import PreparedSides
+from .panels import INK, Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 
-_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
+_COLORS = ("#7a3e9d", "#00866b", "#a87400", "#18181b", "#85858f")  # of detectors, as on pages
+_WIDTH, _DPI = 7.5, 200  # inches, and pixels an inch
 
 
 def check_picture(path: Path) -> None:
@@ -26,24 +33,29 @@ def check_picture(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in {', '.join(known)}")
 
 
-def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray], path: Path) -> None:
-    """Draw the rates of a metric as bars and, where it has them, the scores of known and of unknown samples.
+def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path) -> None:
+    """Draw what a metric says: rates with their intervals and, of scores, a histogram with a threshold and the ROC.
 
-    Parameters: name of the metric; results of its compute(); state, its state() before that; path of a file whose
-    ending matplotlib knows (.png, .pdf, .svg). Raises ValueError for another ending, OSError for a file that cannot be
-    written, which stays as it is.
+    Parameters: name of the metric; results of its compute(), with `kinds` if these are known; sides, the scores of
+    unknown and known samples, or None; path of a file whose ending matplotlib knows (.png, .pdf, .svg).
+    Raises ValueError for another ending, OSError for a file that cannot be written, which stays as it is.
     """
     check_picture(path)
     with extra("cli"):
         from matplotlib.figure import Figure
 
-    groups = _scores(state)
-    figure = Figure(figsize=(10 if groups else 6, 4), layout="constrained")
-    axes = figure.subplots(1, 2 if groups else 1, squeeze=False)[0]
-    _draw_rates(axes[0], {key: value for key, value in results.items() if isinstance(value, float)})
-    axes[0].set_title(name)
-    if groups:
-        _draw_scores(axes[1], groups)
+    keys, kinds = rates_of_results(results), results.get(KINDS, {})
+    heights = [3.3] * (sides is not None) + [0.45 + 0.27 * len(keys)] * bool(keys)
+    figure = Figure(figsize=(_WIDTH, sum(heights or [1]) + 0.4), layout="constrained", dpi=_DPI)
+    figure.suptitle(name, x=0.01, ha="left", fontsize=12, fontweight="bold", color=INK)
+    rows = figure.add_gridspec(len(heights) or 1, 1, height_ratios=heights or [1])
+    if sides is not None:
+        top = rows[0].subgridspec(1, 2, width_ratios=(1.35, 1))
+        marked = marked_threshold(results, sides)
+        draw_histogram(figure.add_subplot(top[0]), sides, marked)
+        draw_roc(figure.add_subplot(top[1]), sides, marked)
+    if keys:
+        draw_rates(figure.add_subplot(rows[-1]), results, keys, kinds)
     save_figure(figure, path)
 
 
@@ -82,35 +94,31 @@ def save_figure(figure: Any, path: Path) -> None:
     write_file(path, picture.getvalue())
 
 
-def _draw_rates(axes: Any, rates: Mapping[str, float]) -> None:
-    bars = axes.barh(list(rates), list(rates.values()))
-    axes.bar_label(bars, fmt="%.4g", padding=3)
-    axes.margins(x=0.15)
-    axes.invert_yaxis()
+def sides_of(parts: Sequence[Part], state: Mapping[str, np.ndarray]) -> Sides | None:
+    """The scores of unknown and known samples, or of anomalous and normal images; None for metrics that keep none.
 
-
-def _draw_scores(axes: Any, groups: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    finite = {label: scores[np.isfinite(scores)].astype(np.float64) for label, (scores, _) in groups.items()}
-    edges = np.histogram_bin_edges(np.concatenate(list(finite.values())), bins=50)
-    for label, (scores, counts) in groups.items():
-        style: dict[str, Any] = dict(density=len(finite[label]) > 0, alpha=0.6, label=f"{label}, {counts.sum()}")
-        axes.hist(finite[label], bins=edges, weights=counts[np.isfinite(scores)], **style)
-    axes.set_xlabel("score")
-    axes.legend()
-
-
-def _scores(state: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Scores of the state by kind of sample, and how many samples have each; empty for metrics that keep none."""
+    Parameters: parts, of `Metric.prepared()`, and the state that they are of.
+    """
+    prepared = parts[0].prepared
+    if isinstance(prepared, PreparedSides):
+        kinds = [side for side, stratum in zip(prepared.sides, prepared.stratum_of) if not stratum]
+        unknown, known = kinds, [side for side in prepared.sides if not any(side is other for other in kinds)]
+        return Sides(_joined(unknown), _joined(known))
     if "image_scores" in state:
-        scores, labels, names = state["image_scores"], state["image_labels"], {False: "normal", True: "anomalous"}
-        counts = np.ones(len(scores), np.int64)
-    elif "scores" in state:
-        scores, counts = state["scores"], state.get("counts", np.ones(len(state["scores"]), np.int64))
-        labels, names = (
-            state["labels"] if "labels" in state else state["classes"] >= 0,
-            {True: "known", False: "unknown"},
-        )
-        names = {value: f"label {value}" for value in np.unique(labels)} if "labels" in state else names
-    else:
-        return {}
-    return {name: (scores[labels == value], counts[labels == value]) for value, name in names.items()}
+        return _split(state["image_scores"], state["image_labels"].astype(bool), None, ("anomalous", "normal"))
+    if "scores" in state and "classes" in state:
+        return _split(state["scores"], state["classes"] < 0, state.get("counts"), ("unknown", "known"))
+    return None
+
+
+def _split(scores: np.ndarray, unknown: np.ndarray, counts: np.ndarray | None, names: tuple[str, str]) -> Sides | None:
+    first, second = (as_side(scores[at], None if counts is None else counts[at]) for at in (unknown, ~unknown))
+    return Sides(first, second, names) if first.total and second.total else None
+
+
+def _joined(sides: Sequence[Side]) -> Side:
+    """Several sides as one."""
+    counts = [
+        np.ones(side.total, np.int64) if side.before is None else np.diff(to_numpy(side.before)) for side in sides
+    ]
+    return as_side(np.concatenate([to_numpy(side.scores) for side in sides]), np.concatenate(counts))

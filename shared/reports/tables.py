@@ -10,7 +10,7 @@ import math
 import re
 import statistics
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -63,6 +63,7 @@ def make_table(
     seeds: str | None = None,
     undecided: Mapping[Place, bool] = MappingProxyType({}),
     names: Mapping[str, str] = MappingProxyType({}),
+    marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:
     """A table of the numbers of results.
 
@@ -78,6 +79,7 @@ def make_table(
     and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
     Keys are called by their last part where these differ.
 
+    With `marked`, a function of a result's name, a group and a key, those that it says are marked instead.
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
@@ -94,7 +96,10 @@ def make_table(
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
         raise ValueError("results: expected numbers, got none")
-    cells = _marked(cells, undecided)
+    if marked is None:
+        cells = _marked(cells, undecided)
+    else:
+        cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
     files, named, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
     named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
     if rows is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,9 +116,45 @@ def test_the_sort_is_chosen_by_size(
 @dtypes
 def test_the_sorts_are_timed(dtype: str) -> None:
     pytest.importorskip("numba")
+    assert 0.01 < sort_choice._measured(dtype, 5000) < 100
+
+
+@pytest.fixture
+def sorts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """The file of measurements, which is not there yet; one measures 1.5."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda: tmp_path / "sorts.json")
+    monkeypatch.setattr(sort_choice, "_measured", lambda *_: 1.5)
     sort_choice._speed_up.cache_clear()
-    assert 0.01 < sort_choice._speed_up(dtype, 5000) < 100
+    yield tmp_path / "sorts.json"
     sort_choice._speed_up.cache_clear()
+
+
+def test_measurements_of_sorts_are_kept(sorts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [sort_choice._speed_up(dtype, 64) for dtype in ("float32", "float64")] == [1.5, 1.5]
+    monkeypatch.setattr(sort_choice, "_measured", lambda *_: 0.1)
+    sort_choice._speed_up.cache_clear()
+    assert sort_choice._speed_up("float32", 64) == 1.5
+    assert sort_choice._speed_up("float32", 128) == 0.1
+    monkeypatch.setattr(sort_choice, "_machine_of_ratios", lambda: "another")
+    sort_choice._speed_up.cache_clear()
+    assert sort_choice._speed_up("float32", 64) == 0.1
+    assert [*sorts.parent.iterdir()] == [sorts]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"float32 64": "fast"}', '{"float32 64": NaN}', "\x00"])
+def test_a_damaged_file_of_measurements_is_ignored(text: str, sorts: Path) -> None:
+    sorts.write_text(text)
+    assert sort_choice._speed_up("float32", 64) == 1.5
+    sort_choice._speed_up.cache_clear()
+    assert sort_choice._speed_up("float32", 64) == 1.5
+
+
+def test_measurements_that_cannot_be_kept(sorts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in (None, sorts / "no folder" / "sorts.json"):
+        monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda file=file: file)
+        sort_choice._speed_up.cache_clear()
+        assert sort_choice._speed_up("float32", 64) == 1.5
 
 
 @ways

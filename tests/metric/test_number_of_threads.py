@@ -16,6 +16,7 @@ import pytest
 
 from openworld_metrics import metric_class
 from openworld_metrics.arrays import compiled, sorting, threads
+from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
 from tests import cases
 
 NUMBERS = (1, 2, 3, 7)
@@ -159,6 +160,20 @@ def test_pieces_end_before_an_error_is_raised() -> None:
         threads.in_threads([lambda i=i: piece(i) for i in range(5)], 3)
     assert sorted(done) == [0, 2, 3, 4]
     assert threads.in_threads([lambda i=i: i for i in range(5)], 3) == [*range(5)]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_segments_cut_no_group_of_equal_scores(number: int) -> None:
+    rng = np.random.default_rng(number)
+    for ties in (1, 3, 40):
+        positives, negatives = (as_side(rng.integers(0, ties, n) / 8) for n in (40, 30))
+        within = segments(positives, number)
+        rows = [np.arange(start, stop) for start, stop in reversed(within)]
+        assert np.concatenate(rows).tolist() == [*range(40)]
+        parts = [run for each in within for run in runs(positives, negatives, 2, each)]
+        whole = exceedance_counts(positives, negatives)
+        for name in ("thresholds", "sizes", "tp", "above", "fp"):
+            np.testing.assert_array_equal(np.concatenate([getattr(p, name) for p in parts]), getattr(whole, name))
 
 
 @pytest.mark.parametrize(("length", "number"), [(10, 3), (2, 5), (0, 2)])

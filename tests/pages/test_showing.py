@@ -16,11 +16,13 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics.metric.results import Rate, Summary
+from openworld_metrics.pages import intervals
 from openworld_metrics.pages.browser import layout
 from openworld_metrics.pages.figures import boxes, style
 from openworld_metrics.pages.figures.digits import plain_threshold
 from openworld_metrics.pages.figures.threshold import THRESHOLD
 from openworld_metrics.pages.form.form import Form
+from openworld_metrics.pages.results import pairs
 from openworld_metrics.pages.results.comparison import compared
 from openworld_metrics.pages.results.numbers import numbers_html, result_help
 from openworld_metrics.pages.results.slider import threshold_html
@@ -220,6 +222,16 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert "a&lt;b&gt;" in shown
 
 
+def test_results_of_anomaly_maps_say_what_they_mean() -> None:
+    keys = ("image_auroc", "pixel_fpr95tpr", "pixel_iou_max", "sample_auroc", "siou", "segment_f1", "aupro@0.3")
+    shown = "".join(numbers_html(page_of("anomaly_suite"), Summary({key: Rate(0.5, True) for key in keys}), {}))
+    captions = ["Samples of several images", "Pixels", "Objects, at the pixel threshold"]
+    assert re.findall(r"<caption>(.*?)</caption>", shown) == captions
+    meanings = dict(re.findall(r'data-key="([^"]*)" title="([^"]*)"', shown))
+    assert {*meanings} == {*keys}
+    assert meanings["pixel_fpr95tpr"].startswith("lowest share of normal pixels called anomalous where at least 95 %")
+
+
 def runner(root: Path, name: str) -> Runner:
     return Runner(page_of(name), root / "metrics" / name)
 
@@ -258,9 +270,11 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert markdown.splitlines()[0].count("|") == 1 + 1 + 2 * 3, "far, near and the mean of both metrics"
     lines = list(csv.reader(io.StringIO(comma)))
     assert [line[0] for line in lines[1:]] == ["msp", "energy", "knn"]
-    assert float(lines[2][lines[0].index("mean auroc")]) == pytest.approx(100 * expected["energy"]["auroc"])
-    assert r"\textbf" in latex
-    assert "class='best'" in shown.compared
+    assert float(lines[2][lines[0].index("mean auroc")]) == pytest.approx(expected["energy"]["auroc"])
+    assert r"\textbf" not in latex + shown.compared, "nothing is best before it is compared"
+    assert "mean of 3 groups" in shown.compared
+    assert "Mean of 3 groups (pooled 0." in shown.numbers
+    assert "All groups pooled." in shown.threshold
     names = [trace.name for trace in shown.figures[1].data]
     assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
     assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3
@@ -287,8 +301,57 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     assert found.results["auroc_low"] == 1.0
 
 
+def test_every_two_detectors_are_compared(root: Path, three: tuple[Path, dict[str, np.ndarray]]) -> None:
+    """Intervals and differences are those of the metric and of `compare`; what equals the best is marked."""
+    path, columns = three
+    one = runner(root, "ood_bench")
+    made_of = {"predictions": ["msp", "energy", "knn"], "references": ["label"], "groups": ["no groups"]}
+    done = one.run(Form(files=[[path]], made_of=made_of))
+    assert intervals.come_by_themselves(one.page, done)
+    sure = intervals.with_intervals(one.page, done)
+    scores = {name: columns[name] for name in ("msp", "energy", "knn")}
+    for name, found in sure.detectors.items():
+        metric = openworld_metrics.OODBench(confidence_level=0.95)
+        assert found.results == metric.compute(predictions=scores[name], references=columns["label"])
+    for (first, second), rows in sure.pairs.items():
+        table = openworld_metrics.compare(
+            "ood_bench", scores[first], scores[second], references=columns["label"], confidence_level=0.95
+        )
+        for i, key in enumerate(table["key"]):
+            assert rows[key] == {name: column[i] for name, column in table.items()}
+            mirrored = pairs.difference(sure.pairs, second, first, key)
+            assert mirrored is not None
+            assert (mirrored["difference"], mirrored["low"]) == (-rows[key]["difference"], -rows[key]["high"])
+    summaries = {name: found.summary for name, found in sure.detectors.items()}
+    marked = pairs.marks(summaries, sure.pairs)
+    for key in ("auroc", "fpr95tpr"):
+        best = pairs.best_of(summaries, key)
+        assert best is not None
+        for name in scores:
+            row = None if name == best else pairs.difference(sure.pairs, best, name, key)
+            assert ((name, "mean", key) in marked) == (row is None or row["better"] is None)
+    view = one.view(sure, Form())
+    assert "knn vs msp:</strong> auroc +0." in view.compared
+    assert "<strong>knn is better</strong>" in view.compared
+    assert view.tables[1].count(r"\textbf") == view.compared.count("<b class='best'>") == len(marked)
+    assert not intervals.can_come(one.page, sure)
+
+
+def test_too_few_samples_have_no_intervals(root: Path) -> None:
+    one = runner(root, "ood_bench")
+    table = pd.DataFrame({"scores": np.arange(40) / 40, "labels": [1] * 9 + [0] * 31})
+    assert not intervals.can_come(one.page, one.run(Form(tables=[table])))
+    table["labels"] = [1] * 10 + [0] * 30
+    done = one.run(Form(tables=[table]))
+    assert intervals.come_by_themselves(one.page, done)
+    many = pd.concat([table] * 1_300, ignore_index=True)
+    done = one.run(Form(tables=[many]))
+    assert intervals.can_come(one.page, done)
+    assert not intervals.come_by_themselves(one.page, done), "later ones by one press"
+
+
 def test_one_of_one_is_not_compared() -> None:
-    assert compared({"a": Summary({"auroc": Rate(0.5, True)})}) is None
+    assert compared(page_of("ood_bench"), {"a": Summary({"auroc": Rate(0.5, True)})}, {}) is None
 
 
 def test_the_worst_samples(root: Path, three: tuple[Path, dict[str, np.ndarray]], load: Load) -> None:

@@ -17,7 +17,6 @@ from openworld_metrics import Rules, evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.formats import Dataset, Detections
-from openworld_metrics.reports.detection_images import examples
 from openworld_metrics.reports.pictures import MOST, image_with_boxes, shown_boxes
 from tests.detection import scenes
 
@@ -96,7 +95,7 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
     page = reports.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     text = page.read_text().partition("One error of each kind")[0]
     pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" width="(\d+)" height="(\d+)" alt="(\S+): ', text)
-    errors = [image.errors for image in detection_errors(read, known_classes=scenes.KNOWN, unknown_class_id=999).images]
+    errors = detection_errors(read, known_classes=scenes.KNOWN, unknown_class_id=999).errors.tolist()
     worst = [read.dataset.names.index(name) for *_, name in pictures]
     assert sorted(errors, reverse=True)[:3] == [errors[place] for place in worst]
     for place, (content, width, height, _) in zip(worst, pictures):
@@ -118,8 +117,8 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
     assert [*errors.fates] == [*zip(fates["objects"], fates["fate"])]
     assert [*errors.kinds.items()] == [*zip(kinds["error"], kinds["count"])][:-1]
     for fate, count in errors.fates.items():
-        assert sum(image.fates.get(fate, 0) for image in errors.images) == count
-    drawn_boxes = Counter(box.kind for image in errors.images for box in image.boxes)
+        assert sum(errors.fates_of(image).get(fate, 0) for image in range(40)) == count
+    drawn_boxes = Counter(box.kind for image in range(40) for box in errors.boxes(image))
     assert {kind: drawn_boxes[kind] for kind in errors.kinds} == errors.kinds
     assert drawn_boxes["missed"] == kinds["count"][-1]
     assert drawn_boxes["found"] == openset["TP_known"] + openset["TP_unknown"]
@@ -129,7 +128,7 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
         said = ", ".join(f"{fate} {count}" for (of, fate), count in errors.fates.items() if of == side)
         assert f'aria-label="{side.capitalize()} objects: {said}"' in page
     occurring = [kind for kind, count in zip(kinds["error"], kinds["count"]) if count]
-    assert [kind for kind, *_ in examples(errors)] == occurring
+    assert [kind for kind, *_ in errors.examples()] == occurring
     assert (
         re.findall("<b>(.*?)</b>", page.partition("One error of each kind")[2].partition("</section>")[0]) == occurring
     )
@@ -178,7 +177,7 @@ def test_an_example_is_the_most_confident_of_its_kind() -> None:
         "labels": np.asarray([1, 0, 999]),
     }
     made = Detections(Dataset(["a"], [true], {0: "cat", 1: "dog"}, [None], [None], [1]), [found])
-    misnamed, background, missed = examples(detection_errors(made, known_classes=[0, 1], unknown_class_id=999))
+    misnamed, background, missed = detection_errors(made, known_classes=[0, 1], unknown_class_id=999).examples()
     assert (misnamed[0], misnamed[2][0].score, misnamed[2][0].true_label) == ("unknown called known", 0.9, 7)
     assert (background[0], len(background[2])) == ("background called unknown", 1)
     assert (missed[0], missed[2][0].box) == ("missed", (50.0, 0.0, 60.0, 10.0))

@@ -14,7 +14,7 @@ from openworld_metrics.reports import draw_differences, draw_intervals, draw_osc
 from tests.conftest import Run
 
 FIRST, SECOND, LABELS = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7], [0.4, 0.9, 0.2, 0.3, 0.5, 0.6], [0, 0, 0, 1, 1, 1]
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#555555"
+BLUE, ORANGE, GREY = "#7a3e9d", "#00866b", "#52525b"
 
 
 @pytest.fixture

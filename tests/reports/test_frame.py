@@ -56,14 +56,14 @@ def page() -> str:
         details({"All <numbers>": facts_html({"a": "<a>"})}),
     ]
     made = datetime(2026, 11, 22, 15, 12, tzinfo=timezone(timedelta(hours=2)))
-    compared = headline(figures, ("mine", "<theirs>"), TABLE, {"auroc": True}, "mean of 2 sets")
+    compared = headline(figures, ("mine", "<theirs>"), TABLE, {"auroc": True}, "mean of 2 sets", "A <hint>.")
     return report_html("A <title>", "openworld-metrics x", ["60 <images>"], compared, sections, date=made)
 
 
 def test_a_page_is_whole_escaped_and_needs_no_network() -> None:
     text = page()
     body = text.partition("<body>")[2].partition("<script>")[0]
-    assert not re.search("<(ap|title|theirs|errors|card|a|images|numbers|1)>", body)
+    assert not re.search("<(ap|title|hint|theirs|errors|card|a|images|numbers|1)>", body)
     assert text.count("<title>") == 1
     assert "://" not in text
     assert not re.search(r'(src|href)="(?!data:|#)', text)
@@ -92,6 +92,13 @@ def test_a_comparison_of_groups_shows_the_means() -> None:
     table["group"] = [None] * 3 + ["a"] * 3
     text = headline([Figure("auroc", 0.75)], ("mine", "theirs"), table)
     assert text.count('<td class="words">') == 3
+
+
+def test_what_is_neither_better_nor_worse_is_not_compared() -> None:
+    text = headline([Figure("auroc", 0.75)], ("mine", "theirs"), TABLE, {"auroc": True, "count": None})
+    assert "mine is better in 1, theirs in 0 of 2 numbers" in text
+    assert text.count('<td class="words">') == 2
+    assert 'class="card ab"' not in headline([Figure("a", 1)], ("b", "c"), TABLE, dict.fromkeys(TABLE["key"], None))
 
 
 def test_bars_count_every_part() -> None:

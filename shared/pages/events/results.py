@@ -7,6 +7,7 @@ from itertools import count
 import gradio as gr
 
 from ..form.form import Form, with_sample
+from ..intervals import can_come, come_by_themselves, with_intervals
 from ..results.comparison import TEXT_FORMS
 from ..results.message import message
 from ..results.view import Computation, View
@@ -21,7 +22,8 @@ SHOWN = (
     *("message", "token", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
     *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
-PRESS = (*SHOWN, "results", "hint", "detector")
+PRESS = (*SHOWN, "results", "hint", "detector", "add")
+SURER = ("compared", "numbers", "more", "texts_tab", "texts", "json", "call", "cite", "report", "add")
 
 
 class Answers:
@@ -39,14 +41,40 @@ class Answers:
             view = bounded(self.runner.view, done, form._replace(detector="", image=0))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return _error(error)
-        names = [*done.detectors]
+        names, changes = [*done.detectors], self._changes(view)
+        if self._automatic(done):
+            changes["compared"] += _ON_THEIR_WAY
         return {
-            **self._changes(view),
+            **changes,
             "results": gr.update(visible=True),
             "hint": gr.update(visible=False),
             "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
+            "add": gr.update(visible=can_come(self.runner.page, done) and not self._automatic(done)),
         }
+
+    def _automatic(self, done: Computation) -> bool:
+        return can_come(self.runner.page, done) and come_by_themselves(self.runner.page, done)
+
+    def surer(self, form: Form) -> Changes:
+        """Add intervals and comparisons to what was computed last, if they come by themselves."""
+        done = self.kept.get(str(form.token or ""))
+        return self.add(form) if done is not None and self._automatic(done) else {}
+
+    def add(self, form: Form) -> Changes:
+        """Add intervals and comparisons to what was computed last; nothing if there is a newer computation by then."""
+        form = with_sample(self.runner.page, self.folder, form)
+        try:
+            done, token = self._done(form)
+            sure = bounded(with_intervals, self.runner.page, done)
+            if not self.kept.exchange(token, done, sure):
+                return {}
+            view = bounded(self.runner.view, sure, form)
+        except Exception as error:  # the numbers stay
+            note = message(f"There are no intervals: {explain(error)}", "note")
+            return {"more": note}
+        changes = {name: change for name, change in self._changes(view).items() if name in SURER}
+        return {**changes, "add": gr.update(visible=False)}
 
     def see(self, form: Form) -> Changes:
         """Show another detector in full."""
@@ -101,6 +129,9 @@ class Answers:
             "report": view.report,
             "plots": view.figures,
         }
+
+
+_ON_THEIR_WAY = '<p class="hint" role="status">95 % intervals are on their way.</p>'
 
 
 def _error(error: Exception) -> Changes:

@@ -15,7 +15,7 @@ from ..results.outputs import Outputs
 from ..runner import Runner
 from ..serving.launch import QUIET, VISIBLE
 from .inputs import AGAIN, LOAD, Events
-from .results import PICTURE, PRESS, SHOWN, Answers
+from .results import PICTURE, PRESS, SHOWN, SURER, Answers
 
 LATEST = {**QUIET, "trigger_mode": "always_last"}  # what is done while an answer is awaited is answered after it
 
@@ -45,7 +45,8 @@ class Wiring:
     def _results(self) -> None:
         """The button, and the choice of a detector, an image or photographs."""
         self.inputs.button.click(**self._script("begin"))
-        self._shown_after(self.inputs.button.click(**self._press(), **VISIBLE))
+        self._shown_after(self._surer(self.inputs.button.click(**self._press(), **VISIBLE)))
+        self.outputs.add.click(**self._calls(self.answers.add, SURER), **VISIBLE)
         self.outputs.detector.input(**self._calls(self.answers.see, SHOWN), **QUIET)
         if self.images:
             for event in (self.outputs.image.input, self.outputs.photographs.change):
@@ -80,6 +81,8 @@ class Wiring:
             part.change(**self._script("stale"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
+        fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
+        self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
         self._shown_after(self._pressed(left))
 
@@ -141,7 +144,12 @@ class Wiring:
 
     def _pressed(self, event: Any) -> Any:
         """After the answer to an event, the event of the button."""
-        return event.success(**self._script("begin")).then(**self._press(), **QUIET)
+        return self._surer(event.success(**self._script("begin")).then(**self._press(), **QUIET))
+
+    def _surer(self, event: Any) -> Any:
+        """After the numbers, their intervals; the page does not wait for them."""
+        event.then(**self._calls(self.answers.surer, SURER), **QUIET)
+        return event
 
     def _empties(self) -> dict[str, Any]:
         """How the browser empties the places for files."""

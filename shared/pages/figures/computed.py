@@ -13,6 +13,7 @@ class Computed(NamedTuple):
 
     image, photograph: the image that is shown, from 0, and what lies behind it
     together: the same without groups, where there are some; it is drawn
+    pooled: whether this is such a one, of samples of several groups
     title, rivals: of several detectors, this one's name, and the others by name
     names: of the images, where they are known
     """
@@ -24,6 +25,7 @@ class Computed(NamedTuple):
     image: int = 0
     photograph: Any = None
     together: Computed | None = None
+    pooled: bool = False
     title: str = ""
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()

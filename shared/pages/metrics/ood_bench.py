@@ -10,6 +10,7 @@ import numpy as np
 from ...ood.ood_bench import OODBench
 from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
@@ -55,7 +56,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
     def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
         """Both sides of each detector by its name, with the area where it is that of the curve."""
         areas = [None if sampled else found.results.get(key) for _, found, _ in sides]
-        ends = [f", {said} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        pooled = " pooled" * computed.pooled
+        ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
     fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
@@ -146,5 +148,6 @@ PAGE = Page(
             note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
         ),
     ),
+    joined=with_scores_of_logits,
     outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

@@ -12,6 +12,7 @@ from ...open_set.openauc import OpenAUC, open_set_sides
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
 from ..assembly.direction import labelled_outside
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import cuts, said_at
@@ -53,8 +54,9 @@ def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
     fig = legend_inside(unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)")))
     found = {computed.title or "OSCR": computed, **computed.rivals}
+    said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
-        f"{name}, OpenAUC {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+        f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
@@ -151,5 +153,6 @@ PAGE = Page(
         "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
     samples=(DIGITS,),
+    joined=with_scores_of_logits,
     outside=labelled_outside,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...formats.written.flat import KINDS
@@ -11,9 +11,10 @@ from ...metric.groups import prefixes
 from ...metric.results import Summary
 from ...reports.rendering import render
 from ...reports.tables import OVERALL, Cell, ResultTable, make_table
-from ..figures.digits import short
+from ..page import Page
 from .kinds import Kinds, direction
-from .numbers import way
+from .numbers import number_html, way
+from .pairs import Pairs, marks, pairs_html
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
 
@@ -25,11 +26,11 @@ class Compared(NamedTuple):
     texts: dict[str, str]
 
 
-def compared(summaries: Mapping[str, Summary]) -> Compared | None:
+def compared(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> Compared | None:
     """The results of detectors by name, a row each; of a single one its groups. None where there is one of neither.
 
-    The means over all groups, and over those of a common beginning (near, far), come first. Rates are percent where
-    all of them can be.
+    The means over all groups, and over those of a common beginning (near, far), come first. Where every two detectors
+    were compared, the best of each number is marked, and every one that does not differ from it; else none is.
     """
     results = {name: summary.as_dict() for name, summary in summaries.items()}
     kinds = {key: kind for summary in summaries.values() for key, kind in summary.kinds().items()}
@@ -38,10 +39,16 @@ def compared(summaries: Mapping[str, Summary]) -> Compared | None:
     scalars = {name: _with_direction(found, kinds) for name, found in results.items()}
     groups = _groups(results)
     wanted = [*sorted(prefixes(groups)), OVERALL] if groups and len(results) > 1 else None
-    table = make_table(scalars, groups=wanted)
-    percent = all(cell is None or not _is_rate(cell) or cell.value <= 1 for _, cells in table.rows for cell in cells)
-    texts = {form: render(table, form, percent=percent) for form in TEXT_FORMS}
-    return Compared(_html(table, percent), texts)
+    marked = marks(summaries, pairs) if pairs else frozenset()
+    table = make_table(scalars, groups=wanted, marked=lambda *place: place in marked)
+    texts = {form: render(table, form, digits=None if form == "csv" else 3) for form in TEXT_FORMS}
+    title = f"{len(results)} detectors" if len(results) > 1 else "By group"
+    note = f"mean of {_leaves(groups)} groups" if groups and len(results) > 1 else ""
+    return Compared(_html(title, note, table) + pairs_html(page, summaries, pairs), texts)
+
+
+def _leaves(groups: Sequence[str]) -> int:
+    return len({*groups} - {*prefixes(groups)})
 
 
 def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -66,32 +73,28 @@ def _is_rate(cell: Cell) -> bool:
     return cell.direction is not None and cell.direction.rate
 
 
-def _html(table: ResultTable, percent: bool) -> str:
+def _html(title: str, note: str, table: ResultTable) -> str:
     columns = zip(*(cells for _, cells in table.rows))
     known = [next((cell.direction for cell in column if cell is not None), None) for column in columns]
     heads = zip(table.columns, (None if each is None else each.higher for each in known))
     head = "".join(f'<th scope="col">{html.escape(column)}{way(higher)}</th>' for column, higher in heads)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(map(_cell_html, cells))}</tr>'
         for name, cells in table.rows
     )
-    best = any(cell is not None and cell.best for _, cells in table.rows for cell in cells)
-    words = "; ".join(["rates in percent"] * percent + ["the best in bold"] * best)
     content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
     label = 'tabindex="0" role="region" aria-label="All results side by side"'
-    hint = f'<p class="hint">{words[0].upper()}{words[1:]}.</p>' if words else ""
-    return f'<div class="wide" {label}><table class="results compared">{content}</table></div>{hint}'
+    heading = f'<h2 class="beside">{title} <small>{html.escape(note)}</small></h2>'
+    return f'{heading}<div class="wide" {label}><table class="results compared">{content}</table></div>'
 
 
-def _cell_html(cell: Cell | None, percent: bool) -> str:
+def _cell_html(cell: Cell | None) -> str:
     if cell is None:
         return "<td>–</td>"
-    scale = 100 if percent and _is_rate(cell) else 1
-
-    def number(value: float) -> str:
-        return f"{scale * value:.2f}" if scale == 100 else short(value)
-
-    text = f"<b class='best'>{number(cell.value)}</b>" if cell.best else number(cell.value)
+    share = _is_rate(cell)
+    text = number_html(cell.value, share=share)
+    text = f"<b class='best'>{text}</b>" if cell.best else text
     if cell.low is not None and cell.high is not None:
-        text += f" <small>[{number(cell.low)}, {number(cell.high)}]</small>"
+        low, high = (number_html(end, share=share) for end in (cell.low, cell.high))
+        text += f' <small class="interval">[{low}, {high}]</small>'
     return f"<td>{text}</td>"

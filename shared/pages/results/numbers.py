@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...metric.groups import GROUPS, prefixes
 from ...metric.results import Count, Rate, Summary, kind_of
+from ..figures.computed import Computed
 from ..figures.digits import short
 from ..page import Page
 from .kinds import Kinds, direction, is_share
@@ -31,20 +33,36 @@ def numbers_html(
     said: Mapping[str, str],
     images: Sequence[str] = (),
     thresholds: Callable[[float], str | None] = lambda value: None,
+    pooled: Computed | None = None,
 ) -> Numbers:
     """The results of a page as tables.
 
     Parameters: summary; said, what is said of each key below it; images, the names of the images that a table with a
-    column of them goes over; thresholds, from a threshold to how the slider shows it, if it does.
+    column of them goes over; thresholds, from a threshold to how the slider shows it, if it does; pooled, the
+    computation of all groups together, where there are some.
     """
     results, kinds = summary.results, summary.kinds()
     tables = {name: value for name, value in summary.as_dict().items() if isinstance(value, Mapping)}
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
-    headline, others = _section(page, "", large, lines, said), _others(page, large, lines)
+    means = _means(summary, pooled)
+    headline, others = _section(page, "", large, lines, {**said, **means}), _others(page, large, lines)
     others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
     whole = f'<div class="numbers" data-name="{page.name}">{{}}</div>'
     return Numbers(whole.format(headline), whole.format("".join(others)) if others else "")
+
+
+def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
+    """What is said of the mean of each rate over groups: of how many, and what all samples together give."""
+    if summary.groups is None or pooled is None:
+        return {}
+    number = len({*summary.groups} - {*prefixes([*summary.groups])})
+    said = {}
+    for key, result in summary.results.items():
+        whole = pooled.summary.results.get(key)
+        if isinstance(result, Rate) and isinstance(whole, Rate):
+            said[key] = f"Mean of {number} groups (pooled {short(whole.value)})"
+    return said
 
 
 def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:
@@ -163,7 +181,7 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     label = html.escape(f"{name}, a table")
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
-    return f"<details>{title}{wide}{more}</details>"
+    return f"<details{' open' if name == GROUPS else ''}>{title}{wide}{more}</details>"
 
 
 def _way_of(key: str, kinds: Kinds) -> str:

@@ -29,6 +29,8 @@ class Outputs:
         self.token = gr.Textbox(visible=False)
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
+            words = "Add 95 % intervals and comparisons"
+            self.add = gr.Button(words, size="sm", visible=False, elem_id=f"{name}-add")
             self.detector = gr.Radio(
                 [], label="Details for", visible=False, container=False, elem_id=f"{name}-detector"
             )

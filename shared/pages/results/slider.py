@@ -9,8 +9,11 @@ from ..figures.digits import short
 from ..figures.threshold import Sweep
 
 
-def threshold_html(name: str, sweep: Sweep | None) -> str:
-    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
+def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
+    """A slider over the thresholds of a sweep, at its first preset; nothing for none.
+
+    pooled: whether samples of several groups are together
+    """
     if sweep is None or not len(sweep.thresholds):
         return ""
     sweep = sweep.thinned()
@@ -25,10 +28,12 @@ def threshold_html(name: str, sweep: Sweep | None) -> str:
         f'<label>{rule} <input type="text" inputmode="decimal" data-typed value="{text}" autocomplete="off" '
         f'size="9"></label>'
     )
+    note = '<span class="hint">All groups pooled.</span>' if pooled else ""
     sent = html.escape(sweep.sent())
     return (
         f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}'
-        f'<div class="decide">{typed}{_presets(sweep)}{_promises(sweep)}</div>{_SENTENCE if sweep.promises else ""}'
+        f'<div class="decide">{typed}{_presets(sweep)}{_promises(sweep)}{note}</div>'
+        f"{_SENTENCE if sweep.promises else ''}"
         f'<div class="decided"><div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">'
         f"{_counts(sweep)}</div>{_rates(sweep)}</div></div>"
     )

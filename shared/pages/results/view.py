@@ -20,6 +20,7 @@ from .call import Recipe, python_call
 from .comparison import compared
 from .message import message
 from .numbers import numbers_html, result_help
+from .pairs import Pairs
 from .report import report_html, sentence
 from .slider import threshold_html
 from .strip import image_names, strip_html
@@ -49,12 +50,16 @@ class View(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out."""
+    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out.
+
+    pairs: of every two detectors by their names, the rows of the comparison; none until they are compared
+    """
 
     arguments: Mapping[str, Arguments]
     detectors: Mapping[str, Computed]
     recipe: Recipe
     left_out: str = ""
+    pairs: Pairs = {}
 
 
 class Viewer:
@@ -74,12 +79,14 @@ class Viewer:
         results = {name: one.results for name, one in done.detectors.items()}
         call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
-        side_by_side = compared({name: one.summary for name, one in done.detectors.items()})
+        side_by_side = compared(page, {name: one.summary for name, one in done.detectors.items()}, done.pairs)
         whole = as_drawn(computed)
         with np.errstate(all="ignore"):
             figures, sweep = page.draw(whole), page.sweep(whole)
             strip = strip_html(page, whole, names)
-            numbers = numbers_html(page, computed.summary, result_help(self.texts.inputs), names, texts_of(sweep))
+            numbers = numbers_html(
+                page, computed.summary, result_help(self.texts.inputs), names, texts_of(sweep), computed.together
+            )
             worst = worst_html(page.name, page.worst(whole))
         beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
         whole_page = f"{beside}{numbers.headline}{numbers.others}"
@@ -87,7 +94,7 @@ class Viewer:
             compared=beside,
             numbers=numbers.headline,
             more=numbers.others,
-            threshold=threshold_html(page.name, sweep),
+            threshold=threshold_html(page.name, sweep, whole.pooled),
             strip=strip,
             worst=worst,
             report=report_html(page, self.texts, computed, whole_page, call, sweep is not None),
@@ -129,7 +136,9 @@ def as_drawn(computed: Computed) -> Computed:
     whole = computed.together
     if whole is None:
         return computed._replace(rivals=rivals)
-    return computed._replace(state=whole.state, summary=whole.summary, columns=whole.columns, rivals=rivals)
+    return computed._replace(
+        pooled=True, state=whole.state, summary=whole.summary, columns=whole.columns, rivals=rivals
+    )
 
 
 def _as_json(results: Mapping[str, Any]) -> str:

@@ -39,6 +39,15 @@ class Kept:
                 self._values.popitem(last=False)
         return token
 
+    def exchange(self, token: str, old: Any, new: Any) -> bool:
+        """Keep a value under the token of an old one, unless another has taken its place."""
+        size = num_bytes(new)
+        with self._lock:
+            if token not in self._values or self._values[token][0] is not old or size > self.most_bytes:
+                return False
+            self._values[token] = new, size
+            return True
+
     def get(self, token: str) -> Any:
         """The value of a token; None for one that has gone."""
         with self._lock:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from ...anomaly.words import meaning
 from ..frame import Figure, Section, data_table, facts_html, headline
 from .numbers import ENDS, Numbers
+
+_BESIDE = 3  # categories in a table of all numbers, so that it is not wider than a page
 
 
 def headline_html(numbers: Numbers, names: Sequence[str]) -> str:
@@ -66,35 +67,35 @@ def _titled(key: str, numbers: Numbers) -> str:
 
 
 def all_numbers(numbers: Numbers, names: Sequence[str]) -> str:
-    """Every rate, of both models where there are two, with their difference."""
-    keys = numbers.keys
-    columns: dict[str, list[Any]] = {"key": keys, names[0]: [_with_ends(numbers.results, key) for key in keys]}
+    """Every rate with its interval; of two models, their difference with its own."""
+    keys, table = numbers.keys, numbers.comparison
+    columns: dict[str, list[Any]] = {"key": keys, names[0]: [numbers.results[key] for key in keys]}
     if numbers.other is not None:
-        columns[names[1]] = [_with_ends(numbers.other, key) for key in keys]
-    if numbers.comparison is not None:
+        columns[names[1]] = [numbers.other.get(key) for key in keys]
+    if table is None:
+        for end in ("low", "high"):
+            columns[end] = [numbers.results.get(f"{key}_{end}") for key in keys]
+    else:
         for name in ("difference", "low", "high", "p_value"):
-            if name in numbers.comparison:
-                column = dict(zip(numbers.comparison["key"], numbers.comparison[name]))
-                columns[name] = [column.get(key) for key in keys]
-    return data_table(columns, "All numbers", digits=6)
-
-
-def _with_ends(results: Mapping[str, Any], key: str) -> Any:
-    low, high = results.get(f"{key}_low"), results.get(f"{key}_high")
-    return results.get(key) if low is None or high is None else (results[key], low, high)
+            column = dict(zip(table["key"], table.get(name, ())))
+            columns[name] = [column.get(key) for key in keys]
+    shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    return data_table(shown, "All numbers", minor=["low", "high", "p_value"], digits=6)
 
 
 def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
-    """Every column of the table by category, of each model, with six digits."""
+    """Every number of each category, of each model: a row for each key, a few categories beside each other."""
     tables = []
     for name, results in zip(names, (numbers.results, numbers.other)):
         groups = (results or {}).get("groups", {})
-        plain = {
-            key: column
-            for key, column in groups.items()
-            if not key.endswith(ENDS) and not any(isinstance(value, (dict, list)) for value in column)
-        }
-        tables.append(f"<p>{escape(name)}</p>{data_table(plain, f'{name}, by category', digits=6)}")
+        columns = {key: column for key, column in groups.items() if key != "group" and not key.endswith(ENDS)}
+        keys = [key for key, column in columns.items() if not any(isinstance(x, (dict, list)) for x in column)]
+        for start in range(0, len(groups.get("group", ())), _BESIDE):
+            shown = range(start, min(start + _BESIDE, len(groups["group"])))
+            table: dict[str, list[Any]] = {name: keys}
+            for at in shown:
+                table[groups["group"][at]] = [columns[key][at] for key in keys]
+            tables.append(data_table(table, f"{name}, by category", digits=6))
     return "".join(tables)
 
 

@@ -39,11 +39,14 @@ def headline(
     """The numbers as cards; with a comparison, which of the two models is better, and a row for each of its keys.
 
     Parameters: figures, at most three; names of the two models; table of `compare` (of one with groups, the means);
-    higher, for its keys, whether higher is better; note, what the comparison is of, such as "mean of 2 categories";
-    hint, a sentence below the cards, such as why there are no intervals.
+    higher, for its keys, whether higher is better, None for those that are not shown, since neither way is; note, what
+    the comparison is of, such as "mean of 2 categories"; hint, a sentence below the cards, such as why there are no
+    intervals.
     """
     cards = "".join(map(_card, figures))
-    compared = "" if table is None else _compared(figures[0].key, names, _rows(table), higher, note)
+    rows = [] if table is None else _rows(table)
+    rows = [row for row in rows if higher.get(row.key, True) is not None]
+    compared = _compared(figures[0].key, names, rows, higher, note) if rows else ""
     below = f'<p class="small quiet whole">{escape(hint)}</p>' if hint else ""
     return f'<section class="hero" aria-label="Headline">{cards}{below}{compared}</section>'
 

@@ -10,7 +10,7 @@ document.addEventListener("click", (event) => {
       one.hidden = kind !== "" && !one.dataset.kinds.split(" ").includes(kind);
     }
   }
-  if (tile) tile.setAttribute("aria-expanded", tile.classList.toggle("big"));
+  if (tile) tile.setAttribute("aria-expanded", tile.classList.toggle("large"));
 });
 let folded = [];
 addEventListener("beforeprint", () => {

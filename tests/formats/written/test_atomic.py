@@ -96,7 +96,7 @@ def plot(folder: Path) -> list[Path]:
     pytest.importorskip("matplotlib")
     from openworld_metrics.reports.plots import draw
 
-    draw("x", {"auroc": 0.5}, {}, folder / "x.png")
+    draw("x", {"auroc": 0.5}, None, folder / "x.png")
     return [folder / "x.png"]
 
 

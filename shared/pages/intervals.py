@@ -1,0 +1,90 @@
+"""Intervals of what was computed, and comparisons of all pairs of detectors on the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..comparison import compared, differences_of_parts
+from ..metric.counted import COUNTS
+from ..metric.groups import GROUPS
+from .assembly.data_sets import shares_of_groups
+from .figures.computed import Computed
+from .page import Page
+from .results.view import Computation
+from .serving.costs import check_costs, drawn_costs
+
+LEVEL = 0.95  # of intervals that come by themselves
+FEWEST = 10  # samples of a side, or images, below which an interval says nothing
+MAX_ROWS, MAX_IMAGES = 50_000, 200  # to go through in each resample, up to which intervals come by themselves
+
+
+def come_by_themselves(page: Page, done: Computation) -> bool:
+    """Whether intervals and comparisons take but a few seconds, and there are samples enough for them."""
+    most = MAX_IMAGES if page.images else MAX_ROWS
+    return _are_enough(page, done) and _rounds(done) * num_units(done) * num_groups(done) <= most
+
+
+def can_come(page: Page, done: Computation) -> bool:
+    """Whether intervals or comparisons can be added to what was computed."""
+    return not done.pairs and _are_enough(page, done) and (len(done.detectors) > 1 or _level_of(done) is None)
+
+
+def with_intervals(page: Page, done: Computation) -> Computation:
+    """The same computation with an interval for each rate, and the paired differences of every two detectors.
+
+    Both are those of the metric and of `compare` with the same level. Raises RefusedError for what costs too much.
+    """
+    level = _level_of(done) or LEVEL
+    detectors = {}
+    for name, one in done.detectors.items():
+        options = {**one.options, "confidence_level": level}
+        check_costs(drawn_costs(one.results, one.state, _rounds(done)))
+        metric = page.metric(**options)
+        detectors[name] = one._replace(summary=metric.summary(**one.columns), options=options)
+    pairs = {}
+    for first, second in combinations(done.detectors, 2):
+        models = (detectors[first], detectors[second])
+        parts = (page.metric(**one.options).prepared(**one.columns) for one in models)
+        drawn = differences_of_parts(*parts, n_resamples=page.metric.options["n_resamples"], random_state=0)
+        pairs[first, second] = compared(drawn, level).rows()
+    return done._replace(detectors=detectors, pairs=pairs)
+
+
+def num_units(done: Computation) -> int:
+    """The samples, or images, of a computation."""
+    columns = next(iter(done.arguments.values())).columns
+    return max(map(len, columns.values()))
+
+
+def num_groups(done: Computation) -> int:
+    """How many groups all samples may belong to: those without a group belong to each."""
+    columns = next(iter(done.arguments.values())).columns
+    return shares_of_groups(columns[GROUPS]) if GROUPS in columns else 1
+
+
+def _level_of(done: Computation) -> Any:
+    return next(iter(done.detectors.values())).options["confidence_level"]
+
+
+def _rounds(done: Computation) -> int:
+    """How often all samples are gone through in a resample: for each detector, and twice for each pair."""
+    number = len(done.detectors)
+    return number + number * (number - 1)
+
+
+def _are_enough(page: Page, done: Computation) -> bool:
+    return all(_fewest(page, one) >= FEWEST for one in done.detectors.values())
+
+
+def _fewest(page: Page, computed: Computed) -> int:
+    """The samples of the smaller side, where there are two, or half of all; the images."""
+    columns: Mapping[str, Any] = computed.columns
+    size = max(map(len, columns.values()))
+    if page.outside is None or COUNTS in columns:
+        return size if page.images else size // 2
+    outside = int(np.count_nonzero(page.outside(columns)))
+    return min(outside, size - outside)

@@ -1,0 +1,114 @@
+"""Is A better than B: which detectors are marked, the differences as sentences, and their intervals as a picture."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...metric.results import Key, Summary
+from ...reports.tables import OVERALL
+from ..figures.digits import short
+from ..page import Page
+
+Pairs = Mapping[tuple[str, str], Mapping[Key, Mapping[str, Any]]]  # rows of comparisons by both names
+MAX_SENTENCES = 5  # rivals of the best that are named one by one
+MAX_PAIRS = 200  # rows of the table of all pairs
+_RULE = (
+    "Bold marks the best, and every detector that is not clearly worse than it "
+    "(paired bootstrap on the same samples, 1,000 resamples)."
+)
+_HEAD = ("pair", "group", "key", "difference", "interval", "better")
+
+
+def difference(pairs: Pairs, first: str, second: str, key: Key) -> Mapping[str, Any] | None:
+    """The difference first − second with its interval and which is better; None where it was not drawn."""
+    if (first, second) in pairs:
+        return pairs[first, second].get(key)
+    row = pairs[second, first].get(key)
+    if row is None:
+        return None
+    other = {"first": "second", "second": "first", None: None}[row["better"]]
+    return {**row, "difference": -row["difference"], "low": -row["high"], "high": -row["low"], "better": other}
+
+
+def best_of(summaries: Mapping[str, Summary], key: Key) -> str | None:
+    """The detector with the best value of a rate, the first of equal ones; None where neither way is better."""
+    rates = ((name, summary.rates().get(key)) for name, summary in summaries.items())
+    known = {name: rate for name, rate in rates if rate is not None and rate.higher is not None}
+    values = {name: rate.value if rate.higher else -rate.value for name, rate in known.items()}
+    return max(values, key=lambda name: values[name]) if values else None
+
+
+def marks(summaries: Mapping[str, Summary], pairs: Pairs) -> frozenset[tuple[str, str, str]]:
+    """The places of the best and of all that do not differ from it: (detector, group, key)."""
+    marked = set()
+    for key in {key: None for summary in summaries.values() for key in summary.rates()}:
+        best = best_of(summaries, key)
+        if best is None:
+            continue
+        rows = {name: difference(pairs, best, name, key) for name in summaries if name != best}
+        if None in rows.values():
+            continue
+        place = (OVERALL, key) if isinstance(key, str) else key
+        marked.add((best, *place))
+        marked |= {(name, *place) for name, row in rows.items() if row is not None and row["better"] is None}
+    return frozenset(marked)
+
+
+def pairs_html(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> str:
+    """A sentence and an interval for each rival of the best, the rule of the marks, and all pairs folded."""
+    if not pairs:
+        return ""
+    rates = next(iter(summaries.values())).rates()
+    keys = [key for key, rate in rates.items() if isinstance(key, str) and rate.higher is not None]
+    key = next((key for key in keys if re.fullmatch(page.headline, key)), keys[0] if keys else "")
+    best = best_of(summaries, key)
+    if best is None:
+        return ""
+    rows = {name: difference(pairs, best, name, key) for name in summaries if name != best}
+    shown = {name: row for name, row in [*rows.items()][:MAX_SENTENCES] if row is not None}
+    reach = max((abs(row[end]) for row in shown.values() for end in ("low", "high")), default=0) or 1.0
+    lines = "".join(_line_html(best, name, key, row, reach) for name, row in shown.items())
+    return f'<table class="forest"><tbody>{lines}</tbody></table><p class="hint">{_RULE}</p>{_all_pairs(pairs)}'
+
+
+def _line_html(best: str, rival: str, key: str, row: Mapping[str, Any], reach: float) -> str:
+    """A sentence, and the interval around the dashed line of no difference."""
+    verdict = {"first": f"{best} is better", "second": f"{rival} is better", None: "no clear difference"}[row["better"]]
+    said = f"{signed(row['difference'])} [{signed(row['low'])}, {signed(row['high'])}]"
+    low, high, at = (50 + 50 * row[name] / reach for name in ("low", "high", "difference"))
+    track = (
+        f'<div class="track" aria-hidden="true"><i style="left:{low:.1f}%;width:{high - low:.1f}%"></i>'
+        f'<b style="left:{at:.1f}%"></b></div>'
+    )
+    names = f"{html.escape(best)} vs {html.escape(rival)}"
+    words = f"<strong>{names}:</strong> {html.escape(key)} {said}, <strong>{html.escape(verdict)}</strong>"
+    return f"<tr><td>{words}</td><td>{track}</td></tr>"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0031), signed(-0.02)
+    ('+0.003', '−0.020')
+    """
+    return f"{'−' if value < 0 else '+'}{short(abs(value))}"
+
+
+def _all_pairs(pairs: Pairs) -> str:
+    """Every pair and every rate, folded."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in _HEAD)
+    lines = []
+    for (first, second), rows in pairs.items():
+        for key, row in rows.items():
+            group, name = ("", key) if isinstance(key, str) else key
+            which = {"first": first, "second": second, None: "no clear difference"}[row["better"]]
+            interval = f"[{signed(row['low'])}, {signed(row['high'])}]"
+            cells = (f"{first} − {second}", group, name, signed(row["difference"]), interval, which)
+            lines.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+    more = f"<p>… and {len(lines) - MAX_PAIRS:,} more</p>" if len(lines) > MAX_PAIRS else ""
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(lines[:MAX_PAIRS])}</tbody></table>'
+    region = f'<div class="wide" tabindex="0" role="region" aria-label="All pairs">{table}</div>'
+    return f"<details><summary>All pairs</summary>{region}{more}</details>"

@@ -1,0 +1,161 @@
+"""Panels of a metric's picture: histogram with the threshold, ROC curve, rates with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ranking.counts import Counts, Side, exceedance_counts
+from ..ranking.curves import auroc
+from ..ranking.named_points import samples_above
+from ..ranking.operating_points import operating_point
+from ..ranking.shares import as_written
+from .directions import direction_of
+from .frame.values import interval, number
+
+INK, QUIET, LINE, EDGE = "#18181b", "#52525b", "#e4e4e7", "#85858f"  # the light colours of pages
+KNOWN, UNKNOWN, DETECTOR = "#0072b2", "#d55e00", "#7a3e9d"
+_BINS, _POINTS = 40, 2000
+_PALE = 0.35  # of bars that are not above the threshold
+
+
+class Sides(NamedTuple):
+    """The scores of two sides, and what they are called.
+
+    unknown and known: sorted; names, those of both
+    """
+
+    unknown: Side
+    known: Side
+    names: tuple[str, str] = ("unknown", "known")
+
+
+class Marked(NamedTuple):
+    """A threshold in a picture: a sample is unknown iff its score is above it."""
+
+    name: str
+    threshold: float
+
+
+def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
+    """The first threshold of results, or else that of 95 % TPR; None where no finite one is reached."""
+    for key, value in results.items():
+        if key.endswith("_threshold") and isinstance(value, float) and math.isfinite(value):
+            return Marked(key.removesuffix("_threshold"), value)
+    point = operating_point(_counts(sides), "fpr", "tpr", 0.95)
+    return Marked("95 % TPR", point.threshold) if math.isfinite(point.threshold) else None
+
+
+def short_threshold(threshold: float, sides: Sides) -> str:
+    """The shortest decimal that makes the same decisions: at least the threshold, and below the next higher score.
+
+    >>> from openworld_metrics.ranking.counts import as_side
+    >>> short_threshold(1 / 3, Sides(as_side(np.asarray([0.5, 0.9])), as_side(np.asarray([1 / 3, 0.1]))))
+    '0.4'
+    """
+    rows = [(side.scores, np.searchsorted(side.scores, threshold, side="right")) for side in sides[:2]]
+    higher = min((float(scores[row]) for scores, row in rows if row < len(scores)), default=math.inf)
+    low = as_written(threshold)
+    for digits in range(17):
+        text = f"{Decimal(math.ceil(low * 10**digits)).scaleb(-digits):f}"
+        if threshold <= float(text) < higher:
+            return text.replace("-", "−")
+    return repr(threshold).replace("-", "−")
+
+
+def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
+    """Shares of each side by score; what is not above the threshold is paler, and the unknown is hatched."""
+    finite = [side.scores[np.isfinite(side.scores)].astype(np.float64) for side in sides[:2]]
+    every = np.concatenate(finite)
+    edges = np.linspace(every.min(), every.max(), _BINS + 1) if len(every) else np.linspace(0, 1, _BINS + 1)
+    if edges[0] == edges[-1]:
+        edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, _BINS + 1)
+    # a bin that the threshold divides has one height on both sides of it
+    cuts = edges if marked is None else np.unique(np.append(edges, np.clip(marked.threshold, edges[0], edges[-1])))
+    bins = np.clip(np.searchsorted(edges, (cuts[:-1] + cuts[1:]) / 2) - 1, 0, _BINS - 1)
+    for side, name, color, hatch in zip(sides[1::-1], sides.names[::-1], (KNOWN, UNKNOWN), ("", "//////")):
+        counts = np.ones(side.total) if side.before is None else np.diff(side.before)
+        here = np.isfinite(side.scores)
+        heights = np.histogram(side.scores[here], edges, weights=counts[here] / max(1, side.total))[0][bins]
+        pale = cuts[:-1] < (-math.inf if marked is None else marked.threshold)
+        for places, alpha in ((~pale, 1.0), (pale, _PALE)):
+            style: dict[str, Any] = dict(align="edge", alpha=0.75 * alpha, linewidth=0)
+            fill = dict(color=color) if not hatch else dict(facecolor="none", edgecolor=color, hatch=hatch)
+            label = f"{name}, {side.total:,}" if alpha == 1.0 else None
+            axes.bar(cuts[:-1][places], heights[places], np.diff(cuts)[places], label=label, **style, **fill)
+        axes.stairs(heights, cuts, color=color, linewidth=1)
+    if marked is not None:
+        axes.axvline(marked.threshold, color=INK, linewidth=1.2)
+    title = "Scores" if marked is None else f"Scores · {marked.name}: above {short_threshold(marked.threshold, sides)}"
+    _frame(axes, title, "score", "share of each side")
+    axes.set_ylim(bottom=0)
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(handles[::-1], labels[::-1], frameon=False, fontsize=8.5)
+
+
+def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
+    """The ROC curve of all samples, and where the threshold lies on it."""
+    counts = _counts(sides)
+    positives, negatives = counts.num_positives, counts.num_negatives
+    # ties rise slantwise: from what is above a score to what reaches it
+    fpr = np.concatenate([[0.0], np.stack([counts.above, counts.fp], axis=1).ravel() / negatives, [1.0]])
+    tpr = np.concatenate([[0.0], np.stack([counts.tp - counts.sizes, counts.tp], axis=1).ravel() / positives, [1.0]])
+    kept = np.unique(np.linspace(0, len(fpr) - 1, min(len(fpr), _POINTS)).round().astype(int))
+    axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
+    axes.plot(fpr[kept], tpr[kept], color=DETECTOR, linewidth=2, clip_on=False)
+    if marked is not None:
+        x, y = (samples_above(side, marked.threshold) / side.total for side in (sides.known, sides.unknown))
+        axes.plot(x, y, "o", color=INK, markersize=6, clip_on=False)
+        axes.annotate(
+            f"TPR {number(y)}\nFPR {number(x)}", (x, y), (8, -8), textcoords="offset points", va="top", fontsize=8.5
+        )
+    _frame(axes, f"ROC · area {number(auroc(counts))}", "FPR", "TPR")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
+
+
+def rates_of_results(results: Mapping[str, Any]) -> list[str]:
+    """The keys of rates among results, without bounds, errors and thresholds."""
+    ends = {f"{key}_{end}" for key in results for end in ("low", "high", "error", "threshold")}
+    return [key for key, value in results.items() if isinstance(value, float) and key not in ends]
+
+
+def draw_rates(axes: Any, results: Mapping[str, Any], keys: Sequence[str], kinds: Mapping[str, Any]) -> None:
+    """A line for each rate: its value as a point and its interval as one; numbers beyond 1 are only written."""
+    names = []
+    for place, key in enumerate(keys):
+        value, low, high = results[key], results.get(f"{key}_low"), results.get(f"{key}_high")
+        known = direction_of(key, kinds)
+        names.append(f"{key} {'' if known is None else '↑' if known.higher else '↓'}".rstrip())
+        said = number(value)
+        if low is not None and high is not None:
+            said += f"  {interval(low, high)}"
+            if 0 <= low <= high <= 1:
+                axes.plot([low, high], [place, place], color=DETECTOR, linewidth=2.5, solid_capstyle="butt")
+        if 0 <= value <= 1:
+            axes.plot(value, place, "o", color=DETECTOR, markersize=6, clip_on=False)
+        axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=INK)
+    _frame(axes, "", "", "")
+    axes.set(xlim=(0, 1), ylim=(len(keys) - 0.5, -0.5), xticks=[0, 0.5, 1])
+    axes.set_yticks(range(len(keys)), names)
+    axes.grid(axis="y", visible=False)
+    axes.spines["left"].set_visible(False)
+
+
+def _counts(sides: Sides) -> Counts:
+    return exceedance_counts(sides.unknown, sides.known)
+
+
+def _frame(axes: Any, title: str, x: str, y: str) -> None:
+    """Quiet axes with a hairline grid, and a title in words."""
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.set_xlabel(x, color=QUIET)
+    axes.set_ylabel(y, color=QUIET)
+    axes.set_axisbelow(True)
+    axes.grid(color=LINE, linewidth=0.8)
+    axes.tick_params(length=0, labelcolor=QUIET)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(EDGE)

@@ -1,0 +1,87 @@
+"""One core and two, by the affinity of a process: the best wall time of the same work.
+
+python -m tests.benchmarks.cores                print the table and write it into docs/benchmarks.md
+python -m tests.benchmarks.cores WORK CORES     one process on so many cores: seconds
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from openworld_metrics import metric_class
+from tests.benchmarks.growth import Columns, boxes, maps, open_set, topk
+from tests.benchmarks.table import write
+
+ROUNDS = 7
+REPEATS = 3  # processes of each number of cores, alternating
+TARGET = 1.5
+
+
+def ood(rng: np.random.Generator, size: int) -> Columns:
+    labels = (rng.random(size) < 0.4).astype(np.int64)
+    return dict(predictions=rng.random(size, dtype=np.float32), references=labels)
+
+
+FIVE = {"metrics": ["auroc", "aupr_in", "aupr_out", "fpr95tpr", "detect_acc"]}
+OWOD = {"known_classes": range(5), "unknown_class_id": 7, "protocol": "owod", "recall_level": None}
+# what is measured → the metric, its options, its columns for so many scores, and whether it has the target
+WORKS: dict[str, tuple[str, dict[str, Any], Callable[[np.random.Generator, int], Columns], int, bool]] = {
+    "ood_bench, five metrics; 10,000,000 scores": ("ood_bench", FIVE, ood, 10_000_000, True),
+    "macro_open_f; 2,500,000 scores": ("macro_open_f", {"num_classes": 50}, open_set, 2_500_000, True),
+    "openauc; 2,500,000 scores": ("openauc", {}, open_set, 2_500_000, False),
+    "anomaly_suite; 300 × 256 × 256": ("anomaly_suite", {}, maps, 300 * 65536, True),
+    "openset_detection, owod; 3,000 images": ("openset_detection", OWOD, boxes, 3_000 * 600, True),
+    "ood_bench, 100 resamples of 1,000,000 scores": (
+        "ood_bench",
+        {"confidence_level": 0.95, "n_resamples": 100},
+        ood,
+        1_000_000,
+        True,
+    ),
+    "accuracyk; 20,000 × 1,000": ("accuracyk", {"k_list": (1, 5)}, topk, 20_000_000, False),
+}
+
+
+def measure(work: str, cores: int) -> float:
+    """The best wall time of several computes on so many cores, after a warm-up."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    name, options, columns_of, size, _ = WORKS[work]
+    columns, times = columns_of(np.random.default_rng(0), size), []
+    for _ in range(ROUNDS + 1):
+        start = time.perf_counter()
+        metric_class(name)(**options).compute(**columns)
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def main() -> None:
+    """Measure every work, and write the table."""
+    lines = [
+        f"| work | one core | two cores | times as fast (target ≥ {TARGET} where there is one) |",
+        "|---|---|---|---|",
+    ]
+    for work, (*_, has_target) in WORKS.items():
+        best = {1: float("inf"), 2: float("inf")}
+        for _ in range(REPEATS):
+            for cores in best:
+                command = [sys.executable, "-m", __spec__.name, work, str(cores)]
+                best[cores] = min(best[cores], float(subprocess.check_output(command)))
+        times = best[1] / best[2]
+        missed = " **missed**" if has_target and times < TARGET else ""
+        lines.append(f"| {work} | {1000 * best[1]:,.0f} ms | {1000 * best[2]:,.0f} ms | {times:.2f}×{missed} |")
+        print(lines[-1], flush=True)
+    write("cores", lines)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(measure(sys.argv[1], int(sys.argv[2])))
+    else:
+        main()
