@@ -25,7 +25,7 @@ class Scores(Column):
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """All arrays of numbers with fractions."""
-        return [name for name, array in arrays.items() if _is_score(array)]
+        return [name for name, array in arrays.items() if is_score(array)]
 
     def offer(self, data: Data) -> list[str]:
         """As of any column, and floats with the other sign too."""
@@ -142,7 +142,7 @@ class Detectors(Names):
         return [] if any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named) else named
 
 
-def _is_score(array: np.ndarray) -> bool:
+def is_score(array: np.ndarray) -> bool:
     """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
     if array.dtype.kind == "f":
         return not is_label(array)

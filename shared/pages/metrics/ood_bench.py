@@ -10,6 +10,7 @@ import numpy as np
 from ...ood.ood_bench import OODBench
 from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
@@ -147,5 +148,6 @@ PAGE = Page(
             note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
         ),
     ),
+    joined=with_scores_of_logits,
     outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

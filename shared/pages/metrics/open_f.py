@@ -13,6 +13,7 @@ from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
 from ..assembly.direction import labelled_outside
+from ..assembly.logits import with_scores_of_logits
 from ..columns.arrays import Classes
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
@@ -61,6 +62,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         worst=worst_open_set,
         headline=metric.name,
         samples=(DIGITS,),
+        joined=with_scores_of_logits,
         outside=labelled_outside,
     )
 

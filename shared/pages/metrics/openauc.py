@@ -12,6 +12,7 @@ from ...open_set.openauc import OpenAUC, open_set_sides
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
 from ..assembly.direction import labelled_outside
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import cuts, said_at
@@ -152,5 +153,6 @@ PAGE = Page(
         "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
     samples=(DIGITS,),
+    joined=with_scores_of_logits,
     outside=labelled_outside,
 )
