@@ -60,13 +60,14 @@ def _draw(computed: Computed) -> Sequence[Any]:
         ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
-    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
+    empty, place = figure("false-positive rate", "true-positive rate (OOD)"), computed.place
+    fig = draw_roc_curves(empty, named("ROC", "AUROC", "auroc"), place)
     sides_drawn = ((inside.repeated(), "in-distribution", BLUE, ""), (out.repeated(), "OOD", ORANGE, "/"))
     histogram, top = histograms("score (higher is more OOD)", sides_drawn)
     return [
         moving_line(histogram, sweep, 1.05 * top),
         moving_point(fig, sweep, "FPR", "TPR"),
-        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD"),
+        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD", place),
     ]
 
 

@@ -58,7 +58,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     curves = {
         f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
-    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, first=dict(fill="tozeroy", fillcolor=SHADE))
+    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
