@@ -1006,7 +1006,7 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
                 raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
         compared = True
         for name in scalars & other.keys():
-            if state[name] != other[name]:
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
                 raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
         scalars -= other.keys()
         if not scalars:
@@ -1939,7 +1939,8 @@ class Metric:
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
             check_agreement(state, (other for others in batches for other in others.values()))
-            check_agreement(state, parts.values())
+            if len(parts) > 1:
+                check_agreement(state, parts.values())
 
     def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
