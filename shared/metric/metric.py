@@ -340,7 +340,7 @@ class Metric:
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
-            check_agreement(state, (other for others in batches for other in others.values()))
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
