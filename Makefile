@@ -23,6 +23,7 @@
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on this machine
+#   make hero     draw the picture of the README
 #   make screenshots             the pictures of pages in the documentation
 #   make docs     build the documentation to build/docs, without a network, and check its links and its search
 #   make docs-serve              serve it, and build it anew when a file changes
@@ -42,7 +43,7 @@ export HF_EVALUATE_OFFLINE := 1
 
 .PHONY: bench bench-engines bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
-	test-versions lint sync spaces screenshots chromium java latex clean
+	test-versions lint sync spaces hero screenshots chromium java latex clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -157,6 +158,9 @@ sync: $(VENV)/installed
 
 spaces: $(VENV)/installed
 	$(BIN)/openworld-metrics serve
+
+hero: $(VENV)/installed chromium
+	$(BIN)/python -m demo.hero
 
 screenshots: $(VENV)/installed chromium
 	$(BIN)/python spaces/screenshots.py

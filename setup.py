@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PICTURE = re.compile(r"^!\[[^]]*\]\((?!https?:)[^)]*\)\n\n", re.MULTILINE)
+PICTURE = re.compile(r"^(?:!\[[^]]*\]\((?!https?:)[^)]*\)|<picture>(?s:.*?)</picture>)\n\n", re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\((?!https?:)[^)]*\)")
 KERNEL = '''"""What the script beside this file imports: from the package, with which it is installed."""
 

@@ -28,32 +28,38 @@ _WHITE = 16  # of the canvases' grey values
 
 def main(folder: Path) -> None:
     """Detect the digits and write all files."""
-    found = detect_digits(recognise_digits())
-    true = [{"boxes": boxes[:, :4], "labels": boxes[:, 4]} for boxes in found.references]
+    detections, pictures = pasted_digits()
+    dataset = detections.dataset
+    images = folder / "images" / "val"
+    images.mkdir(parents=True, exist_ok=True)
+    for name, picture in zip(dataset.names, pictures):
+        picture.save(images / f"{name}.png")
+    write_yolo(dataset, folder / "labels" / "val")
+    write_yolo_predictions(detections, folder / "predictions")
+    content = {"path": ".", "val": "images/val", "names": dict(enumerate(NAMES))}
+    (folder / "data.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
+def pasted_digits() -> tuple[Detections, list[Image.Image]]:
+    """The boxes that the detector predicts, with the true ones, and the canvases as images."""
+    detected = detect_digits(recognise_digits())
+    true = [{"boxes": boxes[:, :4], "labels": boxes[:, 4]} for boxes in detected.references]
     predicted = [
         {
             "boxes": boxes[:, :4],
             "scores": boxes[:, 4],
             "labels": np.where(boxes[:, 5] == UNKNOWN, UNKNOWN_ID, boxes[:, 5]),
         }
-        for boxes in found.predictions
+        for boxes in detected.predictions
     ]
     dataset = read_dicts(true)
-    height, width = found.canvases.shape[1:]
+    height, width = detected.canvases.shape[1:]
     dataset = dataset._replace(
         names=[f"{int(name):03}" for name in dataset.names], sizes=[(width, height)] * len(dataset.names)
     )
-    images = folder / "images" / "val"
-    images.mkdir(parents=True, exist_ok=True)
-    for name, canvas in zip(dataset.names, found.canvases):
-        grey = np.clip(canvas / _WHITE, 0, 1) * 255
-        Image.fromarray(grey.round().astype(np.uint8)).save(images / f"{name}.png")
-    write_yolo(dataset, folder / "labels" / "val")
-    write_yolo_predictions(
-        Detections(dataset, read_dict_predictions(predicted, dataset).predictions), folder / "predictions"
-    )
-    content = {"path": ".", "val": "images/val", "names": dict(enumerate(NAMES))}
-    (folder / "data.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    greys = np.clip(detected.canvases / _WHITE, 0, 1) * 255
+    images = [Image.fromarray(grey.round().astype(np.uint8)) for grey in greys]
+    return Detections(dataset, read_dict_predictions(predicted, dataset).predictions), images
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 import evaluate
 
+from ..loading import METRICS, load
 from ..metric.counted import COUNTS
 
 
@@ -64,9 +65,10 @@ class Combined(evaluate.CombinedEvaluations):
 def combine(evaluations: Iterable[Any] | Mapping[str, Any], force_prefix: bool = False) -> Combined:
     """Combine loaded metrics, of this collection and of others, into one that takes one set of columns.
 
-    Parameters: evaluations, metrics, or a mapping from a name to each; options are given as each is loaded;
-    force_prefix, whether every result is named after its metric. Returns an object with add, add_batch, compute and
-    reset. If a call raises in any of the metrics, the round is over in all of them, and the next one starts clean.
+    Parameters: evaluations, metrics or names of this collection's, or a mapping from a name to each; options are given
+    as each is loaded; force_prefix, whether every result is named after its metric. Returns an object with add,
+    add_batch, compute and reset. If a call raises in any of the metrics, the round is over in all of them, and the next
+    one starts clean.
 
     >>> from openworld_metrics import load
     >>> both = combine([load("accuracyk", k_list=1, ignore_unknown=True), load("openauc")])
@@ -75,8 +77,16 @@ def combine(evaluations: Iterable[Any] | Mapping[str, Any], force_prefix: bool =
     >>> results["accuracy@1"], results["openauc"]
     (1.0, 1.0)
     """
-    evaluations = dict(evaluations) if isinstance(evaluations, Mapping) else list(evaluations)
+    if isinstance(evaluations, Mapping):
+        evaluations = {name: _loaded(metric) for name, metric in evaluations.items()}
+    else:
+        evaluations = [*map(_loaded, evaluations)]
     return Combined(evaluations, force_prefix=force_prefix)
+
+
+def _loaded(metric: Any) -> Any:
+    """A metric by its name; another name is one of evaluate's own."""
+    return load(metric) if isinstance(metric, str) and metric in METRICS else metric
 
 
 def _taken(module: Any, columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,11 @@ class _ScoreRows(Evaluator):
         if not any(base.__name__ == Evaluated.__name__ for base in type(self._metric).__mro__):
             best = [max(scores, key=lambda item: item["score"])["label"] for scores in predictions]
             return {"predictions": [label if label_mapping is None else label_mapping[label] for label in best]}
-        return self.columns(_rows(predictions, self._classes if label_mapping is None else label_mapping))
+        columns = self.columns(_rows(predictions, self._classes if label_mapping is None else label_mapping))
+        takes_scores = getattr(self._metric, "aliases", {}).get("scores") == "predictions"
+        if takes_scores and "open_scores" in columns:  # as ood_bench, which has no other predictions
+            return {"predictions": columns["open_scores"]}
+        return columns
 
     @staticmethod
     def _compute_confidence_interval(
@@ -138,9 +142,9 @@ def evaluator(
 
     Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
     columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.
-    For example `lambda rows: {"predictions": 1 - rows.max(axis=1)}` for ood_bench. Instead of columns, scores: the name
-    of one of `openworld_metrics.scores`, such as "energy", that makes the open-set scores; the rows are logits then,
-    which the pipeline gives without softmax.
+    A metric of scores alone, ood_bench, gets the open-set scores among them as its predictions. Instead of columns,
+    scores: the name of one of `openworld_metrics.scores`, such as "energy", that makes the open-set scores; the rows
+    are logits then, which the pipeline gives without softmax.
     Returns an `evaluate.Evaluator`. Raises ValueError for another task or score, and for both columns and scores.
     """
     if task not in _EVALUATORS:

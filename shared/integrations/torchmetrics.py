@@ -14,18 +14,27 @@ Needs torchmetrics.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from ..arrays.options import as_choice
 from ..extras import extra
 from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
+from ..metric.prepared import MissingClassError
 
 with extra("torchmetrics"):
     import torch
     import torchmetrics
+
+
+WITHOUT_CLASS = ("raise", "nan")
+_TORCHMETRICS = {"preds": "predictions", "target": "references"}  # its names of columns, and ours
 
 
 class TorchMetric(torchmetrics.Metric):
@@ -33,9 +42,12 @@ class TorchMetric(torchmetrics.Metric):
 
     full_state_update = False
 
-    def __init__(self, metric: Any, result: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, metric: Any, result: str | None = None, without_class: str = "raise", **kwargs: Any) -> None:
         """Take a metric, the name of its only result, if any, and torchmetrics' own arguments."""
         super().__init__(**kwargs)
+        self.without_class = as_choice(without_class, "without_class", WITHOUT_CLASS)
+        self._names: list[str] = []
+        self._warned = False
         if self.dist_sync_on_step:
             raise ValueError("dist_sync_on_step: expected False, since a step has the results of its batch, got True")
         self.result = result
@@ -51,7 +63,7 @@ class TorchMetric(torchmetrics.Metric):
         """The results of all processes: float64 tensors on the CPU by name, or one. Raises what the metric raises."""
         try:
             # a deep copy, since compute drops the batches, and may sort pixels where they lie
-            return self._results(copy.deepcopy(self.metric).compute())
+            return self._computed_by(copy.deepcopy(self.metric).compute)
         except BaseException:
             if self._is_synced:
                 self.unsync()
@@ -59,7 +71,7 @@ class TorchMetric(torchmetrics.Metric):
 
     def forward(self, *args: Any, **columns: Any) -> Any:
         """Add a batch and return the results of it alone. Raises where it has none, and adds nothing then."""
-        self._forward_cache = self._results(self._empty.compute(**self._named(args, columns)))
+        self._forward_cache = self._computed_by(partial(self._empty.compute, **self._named(args, columns)))
         self.update(*args, **columns)
         return self._forward_cache
 
@@ -93,7 +105,7 @@ class TorchMetric(torchmetrics.Metric):
 
     def _filter_kwargs(self, **kwargs: Any) -> dict[str, Any]:
         """Of what a MetricCollection is given, the columns of this metric."""
-        columns, aliases = self.metric.columns, self.metric.aliases
+        columns, aliases = self.metric.columns, {**_TORCHMETRICS, **self.metric.aliases}
         return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
 
     def _named(self, args: tuple[Any, ...], columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,10 +115,26 @@ class TorchMetric(torchmetrics.Metric):
         twice = [name for name in names[: len(args)] if name in columns]
         if twice:
             raise TypeError(f"{twice[0]}: expected once, got it by position and by name")
+        columns = {_TORCHMETRICS.get(name, name): column for name, column in columns.items()}
         return {**dict(zip(names, args)), **columns}
+
+    def _computed_by(self, compute: Callable[[], Any]) -> Any:
+        """The results of a computation; NaN where a class is missing, if that is wanted, with one warning."""
+        try:
+            return self._results(compute())
+        except ValueError as error:
+            # a metric that evaluate loaded has a class of its own
+            if self.without_class == "raise" or type(error).__name__ != MissingClassError.__name__:
+                raise
+            if not self._warned:
+                warnings.warn(f"{self.metric.name}: {error}; results are NaN", stacklevel=3)
+                self._warned = True
+            nan = torch.tensor(math.nan, dtype=torch.float64)
+            return nan if self.result is not None else {name: nan.clone() for name in self._names}
 
     def _results(self, results: Mapping[str, Any]) -> Any:
         numbers = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in flat(results).items()}
+        self._names = [*numbers]
         if self.result is None:
             return numbers
         if self.result not in numbers:
@@ -114,18 +142,24 @@ class TorchMetric(torchmetrics.Metric):
         return numbers[self.result]
 
 
-def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> TorchMetric:
+def as_torchmetrics(
+    metric: Any, result: str | None = None, *, without_class: str = "raise", **kwargs: Any
+) -> TorchMetric:
     """A metric of this collection as a torchmetrics.Metric, with update, compute, forward, reset, sync and the rest.
 
     Parameters: metric, the name of one, or one of `load` or of a class of this package, whose batches so far have no
     part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
-    of them, as `self.log_dict(metric.compute())` does; torchmetrics' own arguments, such as process_group.
+    of them, as `self.log_dict(metric.compute())` does; without_class, "raise" or "nan", what compute does where a run
+    lacks one of two classes that are needed, as Lightning's sanity check of a few batches may: with "nan" the result is
+    NaN, with one warning, and so is each of several that were there before; torchmetrics' own arguments, such as
+    process_group.
 
-    `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only. In a MetricCollection
-    give them by name: each metric gets its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or
-    one; curves and tables are left out. The states of processes are gathered by `torch.distributed.all_gather_object`,
-    and every process has the results of all. `forward`, which is calling it, computes the batch alone too: a batch
-    without unknown samples is then an error for many metrics; call `update`.
+    `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only; `preds` and `target`
+    are `predictions` and `references`. In a MetricCollection give them by name: each metric gets its own. compute gives
+    scalars as float64 tensors on the CPU: {name: tensor}, or one; curves and tables are left out. The states of
+    processes are gathered by `torch.distributed.all_gather_object`, and every process has the results of all.
+    `forward`, which is calling it, computes the batch alone too: a batch without unknown samples is then an error for
+    many metrics, or NaN; call `update`.
 
     Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for what is no metric of this collection.
 
@@ -139,4 +173,4 @@ def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> To
         metric = metric_class(metric)()
     elif getattr(metric, "name", None) not in METRICS:
         raise TypeError(f"metric: expected one of this collection or its name, got {metric!r}")
-    return TorchMetric(metric, result, **kwargs)
+    return TorchMetric(metric, result, without_class, **kwargs)

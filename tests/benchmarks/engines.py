@@ -3,8 +3,9 @@
 python -m tests.benchmarks.engines            print the table and write it into docs/benchmarks.md
 python -m tests.benchmarks.engines WORK FOLDER     one work as JSON, of the Parquet files in a folder
 
-The memory of a work is the peak of the largest of its processes, as the system counts it: pages that processes share
-count in each. What travels are the bytes of the states that its tasks hand on, or of the rows that leave the engine.
+The time of processors is that of all processes of a work, with their start. Its memory is the peak of the largest, as
+the system counts it: pages that processes share count in each. What travels are the bytes of the states that its tasks
+hand on, or of the rows that leave the engine.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ from tests.benchmarks.table import write
 RUN = Run("ood_bench", "float16", None, 10**8, 10**6)
 FILES = 10
 METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
-HEADER = ["| engine | time | memory of the largest process | what travels | AUROC |", "|---|---|---|---|---|"]
+HEADER = [
+    "| engine | time | processors' time | memory of the largest process | what travels | AUROC |",
+    "|---|---|---|---|---|---|",
+]
 
 
 def write_rows(folder: Path, run: Run) -> None:
@@ -134,18 +138,19 @@ def of_batches(read: Iterator[Any]) -> dict[str, Any]:
 
 
 def ray_data(folder: Path) -> tuple[dict[str, Any], int]:
-    """An aggregate over the whole data set; a merge notes the bytes that have come to it."""
+    """An aggregate over the whole data set; each block notes the bytes of its state."""
     import ray
 
     aggregate = ray_aggregate("ood_bench", metrics=METRICS)
-    merge, notes = aggregate.merge, str(folder / "travelled.txt")
+    reduced, notes = aggregate.accumulate_block, str(folder.with_suffix(".travelled"))
 
-    def noting(one: bytes, other: bytes) -> bytes:
+    def noting(state: bytes, block: Any) -> bytes:
+        data = bytes(reduced(state, block))
         with open(notes, "a", encoding="utf-8") as file:
-            file.write(f"{len(other)}\n")
-        return bytes(merge(one, other))
+            file.write(f"{len(data)}\n")
+        return data
 
-    aggregate.merge = noting
+    aggregate.accumulate_block = noting
     ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
     results = ray.data.read_parquet(str(folder), file_extensions=["parquet"]).aggregate(aggregate)["ood_bench"]
     noted = Path(notes).read_text(encoding="utf-8").split() if Path(notes).exists() else []
@@ -175,11 +180,16 @@ WORKS: dict[str, tuple[str, Callable[[Path], tuple[dict[str, Any], int]], str]] 
 
 
 class Watched(threading.Thread):
-    """Watches this process and all that it starts; `largest` is the peak of the largest of them, in bytes."""
+    """Watches this process and all that it starts.
+
+    largest: the peak of the largest of them, in bytes
+    seconds: of processors that each has taken, by its number
+    """
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.largest, self.done = 0, threading.Event()
+        self.seconds: dict[int, float] = {}
 
     def run(self) -> None:
         """Look ten times a second."""
@@ -188,17 +198,20 @@ class Watched(threading.Thread):
 
     def look(self) -> None:
         """Take the peaks of the processes that there are now."""
-        parents, peaks = {}, {}
+        parents, peaks, seconds = {}, {}, {}
         for status in Path("/proc").glob("[0-9]*/status"):
             try:
                 lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+                times = status.with_name("stat").read_text().rpartition(")")[2].split()[11:13]
             except OSError:  # it has just ended
                 continue
             number = int(status.parent.name)
             parents[number] = int(lines["PPid"])
             peaks[number] = 1024 * int(lines.get("VmHWM", "0").split()[0])
+            seconds[number] = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
         ours = {number for number in parents if self._is_below(number, parents)}
         self.largest = max(self.largest, *(peaks[number] for number in ours), 0)
+        self.seconds |= {number: seconds[number] for number in ours}
 
     @staticmethod
     def _is_below(number: int, parents: dict[int, int]) -> bool:
@@ -216,14 +229,16 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
     took = time.perf_counter() - start
     watched.done.set()
     watched.look()
-    return {"seconds": took, "memory": watched.largest, "travelled": travelled, "results": results}
+    cost = {"processors": sum(watched.seconds.values()), "memory": watched.largest, "travelled": travelled}
+    return {"seconds": took, **cost, "results": results}
 
 
 def line(title: str, found: dict[str, Any]) -> str:
     """The row of the table."""
     travelled = f"{found['travelled'] / 1e6:,.1f} MB" if found["travelled"] else "–"
     memory = f"{found['memory'] / 1e6:,.0f} MB"
-    return f"| {title} | {found['seconds']:,.1f} s | {memory} | {travelled} | {found['results']['auroc']!r} |"
+    took = f"{found['seconds']:,.1f} s | {found['processors']:,.1f} s"
+    return f"| {title} | {took} | {memory} | {travelled} | {found['results']['auroc']!r} |"
 
 
 def main(*, size: int = RUN.size, works: tuple[str, ...] = tuple(WORKS), save: bool = True) -> list[str]:

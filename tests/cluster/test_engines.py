@@ -80,7 +80,8 @@ def test_an_engine_gives_the_bits_of_one_process(name: str, scores: Path, expect
 
 
 def test_the_guide_shows_all_engines(tmp_path: Path) -> None:
-    engines = ["SQL 0", "Dask 0", "Dask 1", "Ray Data 0", "Spark 0", "Beam 0", "Daft 0", "Polars 0", "DuckDB 0"]
+    engines = ["SQL 0", "Dask 0", "Dask 1", "Ray Data 0", "Ray Data 1"]
+    engines += ["Spark 0", "Beam 0", "Daft 0", "Polars 0", "DuckDB 0"]
     assert [*SCRIPTS] == ["One process 0", *engines]
     assert all("print(" in script or "beam.Map(print)" in script for script in SCRIPTS.values())
     (script,) = re.findall(r"```python\n(.*?)```", INTRODUCTION, flags=re.DOTALL)

@@ -41,14 +41,19 @@ def reduced(number):
     rows = pq.ParquetFile("rows.parquet").read_row_group(number)
     return reduce_batches("ood_bench", [rows])
 
+def begun():
+    with open("begun.txt") as file:
+        return len(file.readlines())
+
 if __name__ == "__main__":
     own = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with LocalCluster(**own) as cluster, Client(cluster) as client:
         tasks = client.map(reduced, range(8), pure=False)
         wait(tasks)
+        before = begun()
         lost = next(iter(client.who_has(tasks).values()))[0]
         os.kill(client.run(os.getpid, workers=[lost])[lost], signal.SIGKILL)  # with the results that it holds
-        while lost in client.scheduler_info()["workers"]:
+        while begun() == before:  # its tasks run again, for those that wait for their results
             time.sleep(0.05)
         metric = OODBench()
         for task in tasks:

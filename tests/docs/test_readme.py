@@ -138,6 +138,8 @@ def _run_commands(step: Step, folder: Path, run: Any) -> None:
                 ["bash", "-e", "-o", "pipefail", "-c", command], check=True, env={**os.environ, "PATH": path}
             )
             continue
+        if arguments[:1] == ["serve"]:  # tests/command/test_serve.py serves a page
+            continue
         if program != "openworld-metrics":
             assert program in NEEDED, command
             continue
@@ -158,7 +160,7 @@ def test_the_guides_show_all_ways_of_training() -> None:
 
 def test_the_readme_is_a_front_page() -> None:
     text = PAGES["README.md"].read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 200
+    assert len(text.splitlines()) <= 120
     assert "make demo " in text
     assert "make test " in text
 

@@ -63,6 +63,15 @@ def test_batches_with_accuracy(combine: Any, load: Load, accuracy: Accuracy) -> 
         assert combined.compute() == {**expected(load, whole), "accuracy": hits(whole)}
 
 
+def test_names(load: Load) -> None:
+    columns = {"predictions": [0, 1], "references": [0, -1], "open_scores": [0.1, 0.2]}
+    for evaluations in (["openauc", "macro_open_f"], {"a": "openauc", "b": "macro_open_f"}):
+        found = combine(evaluations).compute(**columns)
+        assert found is not None
+        assert found["openauc"] == load("openauc").compute(**columns)["openauc"]
+        assert found["macro_open_f"] == load("macro_open_f").compute(**columns)["macro_open_f"]
+
+
 def test_no_two_metrics_use_one_name(load: Load) -> None:
     results = []
     for name in cases.METRICS:

@@ -130,6 +130,17 @@ def test_columns_for_ood_bench(vit: dict[str, Any], images: datasets.Dataset, lo
     assert results["auroc"] == load("ood_bench").compute(predictions=scores, references=outliers["label"])["auroc"]
 
 
+@pytest.mark.parametrize("scores", [None, "msp", "energy"])
+def test_a_score_for_ood_bench(scores: str | None, vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    outliers = images.map(lambda sample: {"label": int(sample["label"] < 0)})
+    found = evaluator("image-classification", scores=scores).compute(**vit, data=outliers, metric=load("ood_bench"))
+    pixels = vit["feature_extractor"](images["image"][:], return_tensors="pt")
+    with torch.no_grad():
+        logits = vit["model_or_pipeline"](**pixels).logits.numpy().astype(np.float64)
+    column = 1 - image_scores(vit, images).max(axis=1) if scores is None else score_function(scores)(logits)
+    assert found["auroc"] == load("ood_bench").compute(predictions=column, references=outliers["label"])["auroc"]
+
+
 def test_bootstrap(vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
     metric = load("accuracyk", k_list=2, ignore_unknown=True)
     results = evaluator("image-classification").compute(

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import socket
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,56 @@ def test_in_a_collection() -> None:
         metrics.reset()
     assert len(metrics.clone()["open"].metric) == 0
     assert set(metrics(**COLUMNS, preds=same, target=same)) == {*results}
+
+
+def test_the_names_of_torchmetrics() -> None:
+    """A collection of ours and theirs takes preds and target."""
+    scores, labels = torch.tensor([0.1, 0.6, 0.4, 0.9]), torch.tensor([0, 0, 1, 1])
+    ours = as_torchmetrics("ood_bench", result="auroc")
+    metrics = torchmetrics.MetricCollection({"ours": ours, "theirs": torchmetrics.AUROC(task="binary")})
+    metrics.update(preds=scores, target=labels)
+    assert {name: float(x) for name, x in metrics.compute().items()} == {"ours": 0.75, "theirs": 0.75}
+    ours = as_torchmetrics("ood_bench", result="auroc")
+    ours.update(scores, target=labels)
+    assert float(ours.compute()) == 0.75
+    named = torchmetrics.MetricCollection({"ours": as_torchmetrics("ood_bench", result="auroc")})
+    named.update(predictions=scores, references=labels, preds=-scores, target=labels)
+    assert float(named.compute()["ours"]) == 0.75
+
+
+def test_a_run_that_lacks_a_class() -> None:
+    known, unknown = ([0.1, 0.6], [0, 0]), ([0.4, 0.9], [1, 1])
+    strict = as_torchmetrics("ood_bench")
+    strict.update(*known)
+    with pytest.raises(ValueError, match="expected samples of both classes"):
+        strict.compute()
+    one = as_torchmetrics("ood_bench", result="auroc", without_class="nan")
+    several = as_torchmetrics("ood_bench", without_class="nan")
+    for metric in (one, several):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                metric.reset()
+                metric.update(*known)
+                metric.compute()
+        assert [str(warning.message) for warning in said] == [
+            "ood_bench: references: expected samples of both classes, got 0 unknown (OOD, anomalous) and 2 known "
+            "(in-distribution, normal); results are NaN"
+        ]
+        metric.update(*unknown)
+    assert float(one.compute()) == 0.75
+    one.reset()
+    one.update(*known)
+    assert one.compute().isnan()
+    assert one(*known).isnan()
+    assert numbers(several.compute()) == {"auroc": 0.75, "fpr95tpr": 0.5}
+    several.reset()
+    several.update(*known)
+    assert all(x.isnan() for x in several.compute().values())
+    with pytest.raises(ValueError, match="predictions: "):
+        one.update([float("nan")], [0])
+    with pytest.raises(ValueError, match="without_class: expected one of 'raise', 'nan', got 'skip'"):
+        as_torchmetrics("ood_bench", without_class="skip")
 
 
 def test_tensors_on_a_device() -> None:

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld_metrics.evaluation.resizing import resized_map
 from openworld_metrics.pages.assembly.gather import gather
 from openworld_metrics.pages.assembly.sources import read_sources
+from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner
@@ -44,8 +46,8 @@ def runner(root: Path) -> Runner:
     return Runner(page, root / "metrics" / "anomaly_suite")
 
 
-def show(runner: Runner, files: Any) -> Any:
-    return runner.show(Form(files=files))
+def show(runner: Runner, files: Any, made_of: Any = None) -> Any:
+    return runner.show(Form(files=files, made_of=made_of or {}))
 
 
 def flat(folder: Path) -> list[list[Path]]:
@@ -83,6 +85,32 @@ def test_maps_and_masks(
     assert names["results"] == results
 
 
+def test_maps_are_resized_to_their_masks(
+    runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused with the name of the file; by one press the numbers of resized maps, with the call that gives them."""
+    files = mvtec(tmp_path)
+    order = [1, 3, 0, 2]
+    large = [np.kron(mask, np.ones((2, 2), int)) for mask in MASKS]
+    for i, path in enumerate(sorted((tmp_path / "references").rglob("*_mask.png"))):
+        save(path, large[order[i]])
+    files[1] = [packed(tmp_path, "references")]
+    events = Events(runner)
+    seen = events.upload(Form(files=files, tables=[None, None]))
+    assert "cut/0: the map is 5 × 6, its mask 10 × 12 (2 of 4 maps" in seen["read"]["value"].replace(".png", "")
+    assert seen["resize"]["visible"]
+    names = events.fit(Form(files=files, tables=[None, None]))["made_of"]["predictions"]["value"]
+    assert names == ["resized: predictions"]
+    found = show(runner, files, {"predictions": names})
+    maps = [resized_map(MAPS[i], (10, 12), "bilinear") for i in order]
+    expected = runner.results({"predictions": maps, "references": [large[i] for i in order]}, {})
+    assert json.loads(found.json) == expected
+    monkeypatch.chdir(tmp_path)
+    variables: dict[str, Any] = {}
+    exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), variables)
+    assert variables["results"] == expected
+
+
 def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Archives with files of the same names: a row in the table and a map in the picture for each; one call."""
     _, masks = flat(tmp_path)
@@ -97,7 +125,7 @@ def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monke
     picture = found.figures[0]
     shown = [trace.z for trace in picture.data if trace.type == "heatmap"]
     assert [np.asarray(one).tolist() for one in shown] == [maps[0].tolist() for maps in columns.values()]
-    assert [axis.title.text for axis in (picture.layout.xaxis, picture.layout.xaxis2)] == ["column, one", "column, two"]
+    assert [axis.title.text for axis in (picture.layout.xaxis, picture.layout.xaxis2)] == ["one", "two"]
     for mask in masks:
         shutil.copy(mask, tmp_path)
     monkeypatch.chdir(tmp_path)

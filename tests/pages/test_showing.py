@@ -7,6 +7,8 @@ import html
 import io
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +224,16 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert "a&lt;b&gt;" in shown
 
 
+def test_results_of_anomaly_maps_say_what_they_mean() -> None:
+    keys = ("image_auroc", "pixel_fpr95tpr", "pixel_iou_max", "sample_auroc", "siou", "segment_f1", "aupro@0.3")
+    shown = "".join(numbers_html(page_of("anomaly_suite"), Summary({key: Rate(0.5, True) for key in keys}), {}))
+    captions = ["Samples of several images", "Pixels", "Objects, at the pixel threshold"]
+    assert re.findall(r"<caption>(.*?)</caption>", shown) == captions
+    meanings = dict(re.findall(r'data-key="([^"]*)" title="([^"]*)"', shown))
+    assert {*meanings} == {*keys}
+    assert meanings["pixel_fpr95tpr"].startswith("lowest share of normal pixels called anomalous where at least 95 %")
+
+
 def runner(root: Path, name: str) -> Runner:
     return Runner(page_of(name), root / "metrics" / name)
 
@@ -325,6 +337,21 @@ def test_every_two_detectors_are_compared(root: Path, three: tuple[Path, dict[st
     assert "<strong>knn is better</strong>" in view.compared
     assert view.tables[1].count(r"\textbf") == view.compared.count("<b class='best'>") == len(marked)
     assert not intervals.can_come(one.page, sure)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node here to run the pages' JavaScript")
+def test_cells_of_a_csv_are_no_formulas() -> None:
+    """What begins like a formula is text in a spreadsheet, numbers stay numbers, and commas and quotes are quoted."""
+    script = (Path(layout.__file__).parent / "page.js").read_text(encoding="utf-8")
+    function = re.search(r"  const quoted = .*?\n  \};\n", script, re.DOTALL)
+    assert function is not None
+    cells = ["=1+1", "+cmd", "-cmd", "@x", "\tx", "-1.5", "+2", "1e-9", "-inf", "a,b", 'say "x"', "=a,b", None, "plain"]
+    code = f"{function[0]} console.log(JSON.stringify({json.dumps(cells)}.map(quoted)))"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        *("'=1+1", "'+cmd", "'-cmd", "'@x", "'\tx", "-1.5", "+2", "1e-9", "'-inf"),
+        *('"a,b"', '"say ""x"""', '"\'=a,b"', "", "plain"),
+    ]
 
 
 def test_too_few_samples_have_no_intervals(root: Path) -> None:

@@ -108,6 +108,7 @@ def test_many_categories_fold_and_large_data_have_intervals_of_images(
     assert numbers.comparison["second"][at] == other.results["image_auroc"]
     assert numbers.results["image_auroc_low"] <= one.results["image_auroc"] <= numbers.results["image_auroc_high"]
     assert "pixel_auroc_low" not in numbers.results
+    assert numbers.intervals == "of rates of images: 95 %, 200 resamples of the images, seed 0"
     text = write_anomaly_report(one, tmp_path / "report", other=other, images=1).read_text(encoding="utf-8")
     assert "Each of the 5 categories" in text
     assert "gives the other numbers intervals" in text
@@ -122,6 +123,7 @@ def test_a_comparison_that_is_there_is_shown_as_it_is(tmp_path: Path) -> None:
     comparison = compared_runs(one, other, **options)
     numbers = report_numbers.report_numbers(one, other, comparison)
     assert numbers.comparison is comparison
+    assert numbers.intervals == "90 %, 20 resamples of the images, seed 0"
     assert numbers.results is one.results
     assert report_numbers.report_numbers(one, other, None).comparison == comparison
 

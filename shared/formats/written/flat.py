@@ -1,4 +1,4 @@
-"""Results for loggers: numbers by slash-joined names, for W&B, MLflow and TensorBoard."""
+"""Results for loggers: numbers by slash-joined names, for W&B, trackio, MLflow and TensorBoard."""
 
 from __future__ import annotations
 

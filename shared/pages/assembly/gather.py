@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..columns.arrays import Images
+from ..columns.arrays import RESIZED, Images, Maps
 from ..columns.column import Column
 from ..columns.samples import Detectors, Groups
 from ..page import Page
@@ -17,6 +17,7 @@ from ..reading.names import IMAGE_NAMES, plain
 from .guesses import MadeOf, columns_of, guess, source_of
 from .join import Owned, group_images, join_parts, split_images
 from .pairing import note_on_boxes, pair
+from .sizes import fitted
 
 
 class Arguments(NamedTuple):
@@ -82,8 +83,24 @@ def gather(
             note += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(image_names) == 2:
         (maps, map_names), (masks, mask_names) = image_names.items()
-        values[masks], note = pair(values[maps], map_names, values[masks], mask_names)
+        values[masks], has_mask, note = pair(values[maps], map_names, values[masks], mask_names)
+        _fit(page, made_of, values, map_names, has_mask)
+    else:
+        _fit(page, made_of, values)
     return Arguments(join_parts(page, values), next(iter(image_names.values()), ()), note)
+
+
+def _fit(
+    page: Page, made_of: MadeOf, values: dict[str, Any], names: Sequence[str] = (), has_mask: Sequence[bool] = ()
+) -> None:
+    """Make maps as large as their masks, in place, if that is chosen."""
+    column = next((column for column in page.columns if isinstance(column, Maps) and column.name in values), None)
+    if column is None or "references" not in values:
+        return
+    maps, masks = values[column.name], values["references"]
+    resize = made_of[column.name][0].startswith(RESIZED)
+    known = has_mask or [True] * len(maps)
+    values[column.name], values["references"] = fitted(maps, masks, names, known, resize=resize)
 
 
 def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:
@@ -99,7 +116,7 @@ def is_used(column: Column, names: Sequence[str]) -> bool:
 def _check_optional(column: Column, data: Data) -> None:
     if column.required:
         raise TypeError(
-            f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+            f"{column.name}: no column looks like it. Pick one under Columns"
             + (f", from {', '.join(data.arrays)}" if data.arrays else "")
         )
 
@@ -126,5 +143,5 @@ def _names_of_images(
         rows = [str(name) for part in ids.values() for name in np.asarray(part).ravel().tolist()]
         return {next(iter(ids)): list(dict.fromkeys(rows))}
     images = [column.name for column in page.columns if isinstance(column, Images) and column.name in origin]
-    names = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    names = {name: sources[origin[name]].names.get(made_of[name][0].removeprefix(RESIZED), []) for name in images}
     return {name: own for name, own in names.items() if own}

@@ -15,11 +15,11 @@ CATEGORY = "category"
 
 def pair(
     maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
-) -> tuple[list[Any], str]:
-    """The mask of each map, and a note. A map without a mask is of a normal image; a mask without a map is left out.
+) -> tuple[list[Any], list[bool], str]:
+    """The mask of each map, whether it has one, and a note.
 
-    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
-    for two masks of one map.
+    A map without a mask is of a normal image; a mask without a map is left out. Names count from their end, as many
+    folders as tell the maps apart. Raises ValueError where no name is in both, and for two masks of one map.
     """
     parts, map_keys = keys(map_names)
     if len(set(map_keys)) < len(map_keys):
@@ -38,7 +38,7 @@ def pair(
         np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
         for name, score_map in zip(map_keys, maps)
     ]
-    return paired, _note(map_keys, mask_keys)
+    return paired, [name in places for name in map_keys], _note(map_keys, mask_keys)
 
 
 def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:

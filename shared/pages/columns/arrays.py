@@ -110,6 +110,27 @@ class Images(Column):
         return np.zeros(len(value), bool)
 
 
+RESIZED = "resized: "  # before the name of maps that are made as large as their masks
+
+
+@dataclass(frozen=True)
+class Maps(Images):
+    """Anomaly maps (H, W) of each image, which may be made as large as their masks."""
+
+    def offer(self, data: Data) -> list[str]:
+        """As of any images, and stacks and lists of maps resized."""
+        stacks = [name for name, array in data.arrays.items() if num_dimensions(array) >= 3]
+        return super().offer(data) + [RESIZED + name for name in stacks]
+
+    def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
+        """Whether all are stacks or lists of maps."""
+        return super().is_several([name.removeprefix(RESIZED) for name in names], sources)
+
+    def part(self, name: str, data: Data) -> Any:
+        """The maps as they are; `assembly.sizes` resizes them, since masks are another column."""
+        return super().part(name.removeprefix(RESIZED), data)
+
+
 _FIELDS = (
     ("x1", "xmin", "left", "x", "cx", "xcenter"),
     ("y1", "ymin", "top", "y", "cy", "ycenter"),

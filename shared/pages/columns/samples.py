@@ -25,7 +25,7 @@ class Scores(Column):
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """All arrays of numbers with fractions."""
-        return [name for name, array in arrays.items() if _is_score(array)]
+        return [name for name, array in arrays.items() if is_score(array)]
 
     def offer(self, data: Data) -> list[str]:
         """As of any column, and floats with the other sign too."""
@@ -59,7 +59,6 @@ class Labels(Column):
     """Labels (N,) of two values, 0 and 1 or words for them."""
 
     precedence: ClassVar[int] = 0
-    noun: ClassVar[str] = "label"
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The one array of two values."""
@@ -88,7 +87,7 @@ class Labels(Column):
     def role(self, array: Any) -> str:
         """The name, and how many labels are 1."""
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
-            return f"{self.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+            return f"{self.name}: {int(np.count_nonzero(array == 1)):,} of {len(array):,} are 1"
         return self.name
 
 
@@ -142,7 +141,7 @@ class Detectors(Names):
         return [] if any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named) else named
 
 
-def _is_score(array: np.ndarray) -> bool:
+def is_score(array: np.ndarray) -> bool:
     """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
     if array.dtype.kind == "f":
         return not is_label(array)

@@ -10,6 +10,8 @@ import pandas as pd
 
 from ..assembly.direction import column_of_scores
 from ..assembly.reading import read
+from ..assembly.sizes import MapSizeError
+from ..columns.arrays import RESIZED, Maps
 from ..form.address import from_query, options_of_title, query_of
 from ..form.controls import shown
 from ..form.form import OWN, PASTED, TABLE, Form, data_frame, sample_of, titles, with_sample
@@ -20,9 +22,13 @@ from ..runner import Runner, explain
 from ..serving.ending import bounded
 
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
-_LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")
+_LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "options")
 AGAIN = ("message", *_LOOK)
 LOAD = ("example", "tables", "read_as", "photographs", *_LOOK)
+
+
+class _OtherSizes(str):
+    """What is wrong, where it is that maps and masks differ in size."""
 
 
 class Events:
@@ -105,6 +111,18 @@ class Events:
             return {}
         return {"made_of": {column.name: gr.update(value=seen.flipped)}}
 
+    def fit(self, form: Form) -> Changes:
+        """Make maps as large as their masks."""
+        column = next((column for column in self.page.columns if isinstance(column, Maps)), None)
+        try:
+            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+        except Exception as error:  # as in _look
+            return {"read": box(message(explain(error)))}
+        if column is None:
+            return {}
+        names = [RESIZED + name.removeprefix(RESIZED) for name in reading.made_of[column.name]]
+        return {"made_of": {column.name: gr.update(choices=reading.offers[column.name], value=names)}}
+
     def paste(self, text: str) -> Changes:
         """Take cells of a spreadsheet as the page's table, or show a message with their error."""
         if not text.strip():
@@ -125,6 +143,8 @@ class Events:
         try:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
             return bounded(look, reading, form.uploaded)
+        except MapSizeError as error:
+            return _OtherSizes(explain(error))
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
@@ -141,7 +161,9 @@ class Events:
         changes: Changes = {"options": dict(options or {})}
         if isinstance(seen, str):
             hidden = gr.update(visible=False)
-            return {**changes, "read": box(note + message(seen)), "flip": hidden, "leave": hidden, "leave_out": False}
+            resize = gr.update(visible=isinstance(seen, _OtherSizes))
+            buttons = {"flip": hidden, "leave": hidden, "leave_out": False, "resize": resize}
+            return {**changes, "read": box(note + message(seen)), **buttons}
         reading = seen.reading
         if reading.missing:
             changes["panel"] = gr.update(open=True)
@@ -149,6 +171,7 @@ class Events:
             **changes,
             "read": box(note + seen.html),
             "flip": gr.update(visible=bool(seen.flipped)),
+            "resize": gr.update(visible=False),
             "leave": leave_button(reading.num_unread, reading.leaves_out),
             "leave_out": reading.leaves_out,
             "made_of": {

@@ -81,6 +81,8 @@ class Wiring:
             part.change(**self._script("stale"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
+        fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
+        self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
         self._shown_after(self._pressed(left))
 

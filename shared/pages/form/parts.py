@@ -25,7 +25,7 @@ class Inputs:
     form: the components that hold values
     pasted: places for cells of a spreadsheet, one for each source
     read, message: what was read, and what is wrong
-    flip, leave: buttons that turn signs and leave rows out
+    flip, leave, resize: buttons that turn signs, leave rows out, and make maps as large as their masks
     panel: the columns, folded
     """
 
@@ -38,8 +38,10 @@ class Inputs:
         files, self.pasted = _sources(page)
         self.read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-read")
         tables = _tables(page)
-        self.flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{name}-flip")
+        self.flip = gr.Button("Flip the sign of these scores", size="sm", visible=False, elem_id=f"{name}-flip")
         self.leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{name}-leave")
+        words = "Resize maps to masks (bilinear)"
+        self.resize = gr.Button(words, size="sm", visible=False, elem_id=f"{name}-resize")
         leave_out = gr.Checkbox(visible=False)
         with gr.Column(elem_classes="go", min_width=0):
             self.button = gr.Button("Compute", variant="primary", elem_id=f"{name}-compute")
@@ -50,7 +52,7 @@ class Inputs:
             with gr.Accordion("Options", open=True):
                 options = _options(page, defaults, help_of)
             self.link = gr.Button("Copy link", size="sm", elem_id=f"{name}-link")
-            hint = "The link holds this page, the example and the options. Data do not travel with it."
+            hint = "The link opens this page with the same example and options. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
         self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
 
@@ -128,4 +130,4 @@ def _read_as(page: Page) -> Any:
     """Whether predictions hold scores or class ids."""
     either = any(column.is_read_as for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
-    return gr.Radio(list(READ_AS), value=READ_AS[0], label="predictions hold", info=text, visible=either)
+    return gr.Radio(list(READ_AS), value=READ_AS[0], label="Whole numbers are", info=text, visible=either)

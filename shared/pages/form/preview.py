@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..assembly.guesses import MadeOf, source_of
+from ..columns.arrays import RESIZED
 from ..columns.column import FLIPPED
 from ..page import Page
 from ..reading.data import Data
@@ -32,7 +33,7 @@ def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[st
         place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
         numbered = runs(sources[place])
         for name in names:
-            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            plain_name = name.removeprefix(FLIPPED).removeprefix(RESIZED).partition("[:,")[0]
             role = ("minus " if name.startswith(FLIPPED) else "") + column.role(sources[place].arrays.get(plain_name))
             for member in numbered.get(plain_name, [plain_name]):
                 roles[place].setdefault(member, []).append(role)

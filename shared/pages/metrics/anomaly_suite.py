@@ -14,7 +14,7 @@ from ...anomaly.words import meaning
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side
 from ..assembly.pairing import CATEGORY, with_categories
-from ..columns.arrays import Images
+from ..columns.arrays import Images, Maps
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
@@ -132,7 +132,7 @@ PAGE = Page(
     metric=AnomalySuite,
     question="Are anomalous images found, and their regions covered?",
     columns=(
-        Images("predictions", ("maps", "anomaly_maps", "scores")),
+        Maps("predictions", ("maps", "anomaly_maps", "scores")),
         Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
         Column("image_scores", required=False),
         Column("image_labels", required=False, source=1),

@@ -10,6 +10,7 @@ import numpy as np
 from ...ood.ood_bench import OODBench
 from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
@@ -71,7 +72,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
 
 PAGE = Page(
     metric=OODBench,
-    question="Are out-of-distribution samples told from in-distribution ones?",
+    question="Are out-of-distribution samples told apart from in-distribution ones?",
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
         Labels("references", ("labels", "label", "is_ood", "open_labels")),
@@ -144,8 +145,9 @@ PAGE = Page(
         Sample(
             "Digits 6 to 9 are out-of-distribution, three detectors",
             ("digits.npz",),
-            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+            note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
         ),
     ),
+    joined=with_scores_of_logits,
     outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

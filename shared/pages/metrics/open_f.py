@@ -13,6 +13,7 @@ from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
 from ..assembly.direction import labelled_outside
+from ..assembly.logits import with_scores_of_logits
 from ..columns.arrays import Classes
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
@@ -43,7 +44,7 @@ _HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
 DIGITS = Sample(
     "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
     ("digits.npz",),
-    note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
+    note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
 )
 
 
@@ -61,6 +62,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         worst=worst_open_set,
         headline=metric.name,
         samples=(DIGITS,),
+        joined=with_scores_of_logits,
         outside=labelled_outside,
     )
 

@@ -12,6 +12,7 @@ from ...open_set.openauc import OpenAUC, open_set_sides
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
 from ..assembly.direction import labelled_outside
+from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import cuts, said_at
@@ -78,7 +79,7 @@ _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class"
 
 PAGE = Page(
     metric=OpenAUC,
-    question="Is a known sample classified rightly, and ranked below an unknown one?",
+    question="Is a known sample classified correctly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, part_of=name) for name in _PARTS)),
     options=(
         Option("tpr", "fraction"),
@@ -152,5 +153,6 @@ PAGE = Page(
         "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
     samples=(DIGITS,),
+    joined=with_scores_of_logits,
     outside=labelled_outside,
 )

@@ -25,11 +25,15 @@ ENDS = ("_low", "_high", "_error")
 
 
 class Numbers(NamedTuple):
-    """The results of a model and of another one, and their comparison; with intervals where they are quick to have."""
+    """The results of a model and of another one, and their comparison; with intervals where they are quick to have.
+
+    intervals: how they were made, in words
+    """
 
     results: Results
     other: Results | None
     comparison: Mapping[str, Any] | None
+    intervals: str = "none"
 
     @property
     def keys(self) -> list[str]:
@@ -64,7 +68,12 @@ def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mappin
         other, comparison, options = others[0] if others else None, None, sure
     if other is not None and comparison is None:
         comparison = compared_runs(run, other, **options)
-    return Numbers(run.results, None if other is None else other.results, comparison)
+    return Numbers(run.results, None if other is None else other.results, comparison, _words(options))
+
+
+def _words(options: Mapping[str, Any], of: str = "") -> str:
+    level, number = options["confidence_level"], options["n_resamples"]
+    return f"{of}{100 * level:g} %, {number:,} resamples of the images, seed {options['random_state']}"
 
 
 def _is_small(run: AnomalyRun) -> bool:
@@ -78,6 +87,7 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     if any("/" in group for group in groups) or "image_auroc" not in run.results:
         return Numbers(run.results, None if other is None else other.results, None)
     metric = AnomalySuite(levels="image", confidence_level=_LEVEL, n_resamples=_RESAMPLES)
+    words = _words(metric.loaded_options, "of rates of images: ")
     images = _in_order(run)
     shared: dict[str, Any] = {
         "references": np.zeros((len(images), 1, 1), bool),
@@ -87,11 +97,11 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     found = metric.compute(predictions=_as_maps(run), **shared)
     ends = {key: value for key, value in found.items() if key.endswith(("_low", "_high"))}
     if other is None:
-        return Numbers({**run.results, **ends}, None, None)
+        return Numbers({**run.results, **ends}, None, None, words)
     table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=_RESAMPLES, **shared)
     rows = [i for i, group in enumerate(table.get("group", [None] * len(table["key"]))) if group is None]
     means = {name: [column[i] for i in rows] for name, column in table.items() if name != "group"}
-    return Numbers({**run.results, **ends}, other.results, means)
+    return Numbers({**run.results, **ends}, other.results, means, words)
 
 
 def _in_order(run: AnomalyRun) -> list[ScoredImage]:

@@ -55,7 +55,7 @@ def write_anomaly_report(
                 "All numbers, six digits": all_numbers(numbers, names),
                 "All numbers by category": all_by_category(numbers, names),
                 "What the numbers mean": meanings(numbers),
-                "Options and versions": facts_html(_facts(run)),
+                "Options and versions": facts_html({**_facts(run), "intervals": numbers.intervals}),
             }
         ),
     ]

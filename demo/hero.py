@@ -1,0 +1,184 @@
+"""Draw the picture of the README, docs/assets/hero_light.png and hero_dark.png, from real data: `make hero`.
+
+python -m demo.hero [FOLDER]    by default docs/assets
+
+Three detectors of unknown digits, compared; their scores; boxes of pasted digits; and a defect in a photograph. The
+photograph is a part of scikit-learn's flower.jpg, by flickr.com/photos/vultilion, CC BY 2.0.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
+from openworld_metrics import AnomalySuite, OODBench, compare
+from openworld_metrics.evaluation.image_errors import detection_errors
+from openworld_metrics.reports.anomaly.pictures import outline, photo_html
+from openworld_metrics.reports.charts import histogram_svg
+from openworld_metrics.reports.detection.pictures import image_with_boxes
+
+ROOT = Path(__file__).resolve().parent.parent
+STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"
+WIDTH, SCALE = 748, 1.6  # of the README's column in pixels, and pixels of the picture for each of them
+DETECTORS = {"knn": "knn", "energy": "energy", "softmax": "one_minus_msp"}
+COLORS = {"knn": "d3", "energy": "d2", "softmax": "d1"}
+KEYS = {"auroc": "AUROC ↑", "fpr95tpr": "FPR at 95 % TPR ↓"}
+CANVAS, DEFECT = 0, "stain_0"
+_OWN_STYLE = """
+body { background: transparent; }
+main { width: 748px; padding: 2px; display: grid; gap: 10px; }
+.card { padding: 12px 14px; margin: 0; }
+h2 { font-size: 17px; } h3 { font-size: 14px; }
+.scores { font-size: 14px; } .scores th, .scores td { padding: 3px 8px 3px 0; white-space: nowrap; }
+.scores .forest { width: 21%; } .scores svg { display: block; height: 22px; width: 100%; overflow: visible; }
+.scores b { font-size: 15px; } .say { font-size: 15px; margin-top: 4px; }
+.three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
+.three p { font-size: 13px; margin-top: 6px; } .three svg text { font-size: 15px; }
+.pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
+"""
+
+
+def main(folder: Path) -> None:
+    """Compute, and take a picture in each theme."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    cards = f'{comparison()}<div class="three">{scores()}{boxes()}{maps()}</div>'
+    style = STYLE.read_text(encoding="utf-8") + _OWN_STYLE
+    html = f'<!doctype html><meta charset="utf-8"><style>{style}</style><main>{cards}</main>'
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for theme in ("light", "dark"):
+            page = browser.new_page(color_scheme=theme, device_scale_factor=SCALE)
+            page.set_content(html)
+            shot = Image.open(io.BytesIO(page.locator("main").screenshot(omit_background=True)))
+            shot.quantize(256, Image.Quantize.FASTOCTREE).save(folder / f"hero_{theme}.png", optimize=True)
+        browser.close()
+
+
+def digits() -> Mapping[str, np.ndarray]:
+    """Scores of three detectors, and which digits are unknown."""
+    with np.load(ROOT / "metrics" / "ood_bench" / "examples" / "digits.npz") as arrays:
+        return {name: arrays[name] for name in (*DETECTORS.values(), "labels")}
+
+
+def comparison() -> str:
+    """The detectors with their intervals, and what can be said of the first and the others."""
+    columns = digits()
+    bench = OODBench(confidence_level=0.95)
+    results = {
+        name: bench.compute(predictions=columns[column], references=columns["labels"])
+        for name, column in DETECTORS.items()
+    }
+    head = "".join(f'<th colspan="2">{words}</th>' for words in KEYS.values())
+    rows = "".join(
+        f'<tr><th><i class="box {COLORS[name]}" style="background:var(--{COLORS[name]})"></i>{name}</th>'
+        + "".join(interval_cells(results, name, key) for key in KEYS)
+        + "</tr>"
+        for name in DETECTORS
+    )
+    said = "".join(f'<p class="say">{sentence("knn", other, columns)}</p>' for other in ("energy", "softmax"))
+    table = f'<table class="scores"><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<section class="card"><h2>Is knn better than energy?</h2>{table}{said}</section>'
+
+
+def interval_cells(results: Mapping[str, Any], name: str, key: str) -> str:
+    """A number with its interval, as text and as a line on the scale of all detectors."""
+    value, low, high = (results[name][f"{key}{end}"] for end in ("", "_low", "_high"))
+    ends = [result[f"{key}{end}"] for result in results.values() for end in ("_low", "_high")]
+    x, x_low, x_high = (4 + 92 * (at - min(ends)) / (max(ends) - min(ends)) for at in (value, low, high))
+    lines = ((0, 100, 15, "var(--line)", 1), (x_low, x_high, 15, f"var(--{COLORS[name]})", 3.4))
+    drawn = "".join(
+        f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y}" y2="{y}" style="stroke:{color};stroke-width:{width}px"/>'
+        for x1, x2, y, color, width in lines
+    )
+    drawn += f'<line x1="{x:.1f}" x2="{x:.1f}" y1="8" y2="22" style="stroke:var(--{COLORS[name]});stroke-width:5px"/>'
+    return (
+        f'<td><b>{value:.3f}</b> <span class="ci">[{low:.3f}, {high:.3f}]</span></td>'
+        f'<td class="forest"><svg viewBox="0 0 100 30" preserveAspectRatio="none">{drawn}</svg></td>'
+    )
+
+
+def sentence(one: str, other: str, columns: Mapping[str, np.ndarray]) -> str:
+    """Which of two detectors has the higher AUROC, if that can be told."""
+    models = (columns[DETECTORS[name]] for name in (one, other))
+    table = compare("ood_bench", *models, references=columns["labels"])
+    row = {name: column[table["key"].index("auroc")] for name, column in table.items()}
+    winner = {None: "no clear difference", "first": f"{one} is better", "second": f"{other} is better"}[row["better"]]
+    ends = f"{row['difference']:+.3f} [{row['low']:.3f}, {row['high']:.3f}]".replace("-", "−")
+    return f"<b>{one} vs {other}:</b> AUROC {ends}, <b>{winner}</b>"
+
+
+def scores() -> str:
+    """A histogram with the threshold at which 95 % of the unknown digits are caught."""
+    columns = digits()
+    unknown = columns["knn"][columns["labels"] == 1]
+    known = columns["knn"][columns["labels"] == 0]
+    bench = OODBench(metrics=["fpr95tpr"], thresholds=True)
+    at = bench.compute(predictions=columns["knn"], references=columns["labels"])["fpr95tpr_threshold"]
+    chart = histogram_svg("", {"known": known, "unknown": unknown}, at, unit="digit", said="Scores")
+    caught, flagged = int((unknown > at).sum()), int((known > at).sum())
+    words = (
+        f'<i class="box unknown"></i><b>{caught}</b> of {len(unknown)} unknown caught,<br>'
+        f'<i class="box known"></i><b>{flagged}</b> of {len(known)} known flagged'
+    )
+    return f'<figure class="card"><h3>Scores: where to cut</h3>{chart}<p>{words}</p></figure>'
+
+
+def boxes() -> str:
+    """A canvas with the boxes of a detector, and how many unknown objects it found in all."""
+    detections, pictures = pasted_digits()
+    errors = detection_errors(detections, known_classes=[*range(6)], unknown_class_id=UNKNOWN_ID)
+    names = {**dict(enumerate(NAMES)), UNKNOWN_ID: "unknown"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "canvas.png"
+        pictures[CANVAS].save(path)
+        picture, _ = image_with_boxes(path, None, errors.boxes(CANVAS), names, "Digits with boxes", 420, 92)
+    fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
+    words = (
+        f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"
+        f"<b>{fates['called known']}</b> called a known class"
+    )
+    return card("Boxes: what went wrong", picture, words)
+
+
+def maps() -> str:
+    """A photograph with the outlines of its defect and of what lies above the threshold of the best F1."""
+    examples = ROOT / "metrics" / "anomaly_suite" / "examples"
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("predictions", "references", "photographs"):
+            zipfile.ZipFile(examples / f"{name}.zip").extractall(Path(folder) / name)
+        score_maps = {path.stem: np.asarray(Image.open(path)) for path in sorted(Path(folder).glob("predictions/*"))}
+        masks = {name: np.zeros(score_map.shape, bool) for name, score_map in score_maps.items()}
+        for path in Path(folder).glob("references/*"):
+            masks[path.stem.removesuffix("_mask")] = np.asarray(Image.open(path)) > 0
+        suite = AnomalySuite()
+        at = suite.compute(predictions=[*score_maps.values()], references=[masks[name] for name in score_maps])
+        above = {name: score_map > at["pixel_f1_max_threshold"] for name, score_map in score_maps.items()}
+        over = outline(masks[DEFECT], "defect") + outline(above[DEFECT], "flagged")
+        photograph = Path(folder) / "photographs" / f"{DEFECT}.jpg"
+        picture = photo_html(photograph, masks[DEFECT].shape, 420, "A flower with a defect", over)
+    covered = sum(int((above[name] & masks[name]).sum()) for name in masks)
+    flagged = sum(int((above[name] & ~masks[name]).sum()) for name in masks)
+    total = sum(int(mask.sum()) for mask in masks.values())
+    words = f"<b>{covered}</b> of {total:,} pixels covered,<br><b>{flagged}</b> normal ones flagged"
+    return card("Maps: what is covered", picture, words)
+
+
+def card(title: str, picture: str, words: str) -> str:
+    """A picture with a line or two below it; it and its outlines fill the same frame."""
+    cropped = picture.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ')
+    return f'<figure class="card"><h3>{title}</h3>{cropped}<p>{words}</p></figure>'
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "assets")
