@@ -72,7 +72,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
 
 PAGE = Page(
     metric=OODBench,
-    question="Are out-of-distribution samples told from in-distribution ones?",
+    question="Are out-of-distribution samples told apart from in-distribution ones?",
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
         Labels("references", ("labels", "label", "is_ood", "open_labels")),
@@ -145,7 +145,7 @@ PAGE = Page(
         Sample(
             "Digits 6 to 9 are out-of-distribution, three detectors",
             ("digits.npz",),
-            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+            note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
         ),
     ),
     joined=with_scores_of_logits,

@@ -79,7 +79,7 @@ _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class"
 
 PAGE = Page(
     metric=OpenAUC,
-    question="Is a known sample classified rightly, and ranked below an unknown one?",
+    question="Is a known sample classified correctly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, part_of=name) for name in _PARTS)),
     options=(
         Option("tpr", "fraction"),
