@@ -26,7 +26,7 @@ from openworld_metrics import AnomalySuite, OODBench, compare
 from openworld_metrics.evaluation.image_errors import detection_errors
 from openworld_metrics.reports.anomaly.pictures import outline, photo_html
 from openworld_metrics.reports.charts import histogram_svg
-from openworld_metrics.reports.pictures import image_with_boxes
+from openworld_metrics.reports.detection.pictures import image_with_boxes
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"
@@ -142,7 +142,7 @@ def boxes() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "canvas.png"
         pictures[CANVAS].save(path)
-        picture, _ = image_with_boxes(path, None, errors.images[CANVAS].boxes, names, "Digits with boxes", 420, 92)
+        picture, _ = image_with_boxes(path, None, errors.boxes(CANVAS), names, "Digits with boxes", 420, 92)
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"

@@ -250,6 +250,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+        return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
@@ -1382,7 +1384,7 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
                 raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
         compared = True
         for name in scalars & other.keys():
-            if state[name] != other[name]:
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
                 raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
         scalars -= other.keys()
         if not scalars:
@@ -1943,8 +1945,9 @@ class Metric:
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
-            check_agreement(state, (other for others in batches for other in others.values()))
-            check_agreement(state, parts.values())
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if len(parts) > 1:
+                check_agreement(state, parts.values())
 
     def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
@@ -4214,28 +4217,37 @@ def pixels_by_region(
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
-    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
-    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
+    others = [_size_of(mask) + (0 if voids is None else _size_of(voids[i])) for i, (_, mask) in enumerate(pairs)]
+    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes, num_of_maps = [], [], []
-    for i, (score_map, mask) in enumerate(pairs):
-        void = None if voids is None else voids[i]
-        part, inside, region_sizes = split_regions(score_map, mask, void, regions=regions)
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(inside)
-        sizes.append(region_sizes)
-        num_of_maps.append(part.shape[0])
+    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
+    # each fills the places of maps of its own
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=pairs[0][0].device)
+    places = (np.cumsum(num_normal) - num_normal).tolist()
+
+    def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
+        found = []
+        for i in range(len(pairs))[maps]:
+            void = None if voids is None else voids[i]
+            part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
+            normal[places[i] : places[i] + part.shape[0]] = part
+            found.append((inside, sizes))
+        return found
+
+    threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
+    parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
+    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
     return {
         "normal": normal,
         "anomalous": concatenate(anomalous),
         "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
+
+
+def _size_of(mask: Array) -> int:
+    return int(array_namespace(mask).count_nonzero(mask))
 
 
 def split_regions(

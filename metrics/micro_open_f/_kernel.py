@@ -249,6 +249,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+        return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
@@ -1010,7 +1012,7 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
                 raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
         compared = True
         for name in scalars & other.keys():
-            if state[name] != other[name]:
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
                 raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
         scalars -= other.keys()
         if not scalars:
@@ -1942,8 +1944,9 @@ class Metric:
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
-            check_agreement(state, (other for others in batches for other in others.values()))
-            check_agreement(state, parts.values())
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if len(parts) > 1:
+                check_agreement(state, parts.values())
 
     def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
@@ -3382,23 +3385,28 @@ _SWEPT_ON_DEVICE = 1 << 26
 Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
 
 
-def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> Iterator[Sums]:
+def macro_sweep(
+    outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
+) -> Iterator[Sums]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
     An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
     is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
-    equal samples each entry stands for, by default one. Sums come block by block, and are overwritten by the next.
+    equal samples each entry stands for, by default one; `within`, the samples after which sums are wanted. Sums come
+    block by block, and are overwritten by the next.
     """
     xp = array_namespace(outcomes)
-    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
     bits = 53 - occurring.bit_length()
     num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
-    running = np.zeros((2, num_pieces))  # the sums so far, in pieces
+    start, stop, _ = within.indices(outcomes.shape[0])
+    hits, accepted = _counts_before(start, outcomes, totals, sizes)
+    before = ratio_of(hits, xp.clip(accepted, 1, None)), ratio_of(hits, xp.clip(totals, 1, None))
+    running = np.stack([_pieces(ratios, bits, num_pieces) for ratios in before])  # the sums so far
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
     sweep: Any = _sweep_block if loop is None else loop
-    blocks = blocks_of(outcomes)
-    longest = outcomes[: blocks[0].stop]
+    blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
+    longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
     sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
     for block in blocks:
@@ -3409,13 +3417,47 @@ def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | N
         yield after
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None) -> Iterator[Sums]:
+def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
+    """How many samples before one are right, and how many there are, by predicted class."""
+    xp = array_namespace(outcomes)
+    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
+    for block in blocks_of(outcomes[:start]):
+        ids, right = outcomes[:start][block] >> 1, (outcomes[:start][block] & 1) == 1
+        counts = None if sizes is None else sizes[:start][block]
+        hits += count_ids(ids[right], hits.shape[0], None if counts is None else counts[right])
+        accepted += count_ids(ids, hits.shape[0], counts)
+    return hits, accepted
+
+
+def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
+    """The sums over classes of the pieces of ratios."""
+    xp, sums = array_namespace(ratios), []
+    for _ in range(number):
+        ratios = ratios * 2.0**bits
+        sums.append(float(xp.sum(xp.floor(ratios))))
+        ratios = ratios - xp.floor(ratios)
+    return np.asarray(sums)
+
+
+def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
+
+
+def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
     """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
     xp = array_namespace(correct)
-    hits, accepted = 0, 0
-    for block in blocks_of(correct):
-        right = xp.astype(correct[block], xp.int64)
-        here = xp.ones_like(right) if sizes is None else sizes[block]
+    start, stop, _ = within.indices(correct.shape[0])
+    hits, accepted = int(xp.count_nonzero(correct[:start])), start
+    if sizes is not None:
+        hits, accepted = int(xp.sum(sizes[:start] * (correct[:start] != 0))), int(xp.sum(sizes[:start]))
+    for block in blocks_of(correct[start:stop]):
+        right = xp.astype(correct[start:stop][block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[start:stop][block]
         after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
         hits, accepted = int(after[0][-1]), int(after[1][-1])
         yield after
@@ -3526,9 +3568,9 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
         """Sums over classes of precision and recall after each sample, block by block."""
-        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes)
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
         """P·R/(P + R), which is proportional to F."""
@@ -3575,9 +3617,9 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
         """Hits and accepted samples after each sample, block by block."""
-        return micro_sweep(self.correct, self.sizes)
+        return micro_sweep(self.correct, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
         """F, rounded once."""
@@ -3597,15 +3639,6 @@ class MicroF(NamedTuple):
         )
         values = [Fraction(*pair) for pair in distinct.tolist()]
         return [values[i] for i in place.reshape(-1).tolist()]
-
-
-def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
-    xp = array_namespace(ids)
-    if counts is None:
-        return xp.bincount(ids, minlength=length)
-    # float64 holds the sums of up to 2^53 samples
-    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
@@ -3854,12 +3887,25 @@ def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.
 def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
     """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
 
-    Only the last of equal scores is a threshold. Where F is 0 everywhere, the first of them is returned.
+    Where F is 0 everywhere, the first of them is returned. Parts of a large sweep are swept by several threads, each
+    from the counts before its part on.
     """
+    number = scores.shape[0]
+    threads = threads_for(number) if is_numpy_array(scores) else 1
+    parts = [partial(_high_within, scores, found, part) for part in parts_of(number, threads)]
+    places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
+    greatest = float(array_namespace(values).max(values))
+    high = array_namespace(values).nonzero(values >= greatest * (1 - found.rounding))[0]
+    high = high if greatest > 0 else high[:1]
+    return places[high], (sums[0][high], sums[1][high])
+
+
+def _high_within(scores: Array, found: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of what may be the greatest of some samples; a threshold is the last of equal scores."""
     xp = array_namespace(scores)
-    kept: list[tuple[Array, Array, Array, Array]] = []  # places, values and sums
-    start, greatest = 0, -1.0
-    for sums in found.sweep():
+    kept: list[tuple[Array, Array, Array, Array]] = []
+    start, greatest = within.start, -1.0
+    for sums in found.sweep(within):
         values = found.approximate(sums)
         stop = start + values.shape[0]
         following = scores[start + 1 : stop + 1]
@@ -3870,9 +3916,9 @@ def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
         start = stop
-    places, values, *sums_there = (concatenate(column) for column in zip(*kept))
+    places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - found.rounding)
-    return places[high], (sums_there[0][high], sums_there[1][high])
+    return places[high], values[high], first[high], second[high]
 
 
 def _at_places(found: MacroF | MicroF, places: Array) -> Sums:

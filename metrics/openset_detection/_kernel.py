@@ -245,6 +245,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+        return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
@@ -1006,7 +1008,7 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
                 raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
         compared = True
         for name in scalars & other.keys():
-            if state[name] != other[name]:
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
                 raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
         scalars -= other.keys()
         if not scalars:
@@ -1938,8 +1940,9 @@ class Metric:
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
-            check_agreement(state, (other for others in batches for other in others.values()))
-            check_agreement(state, parts.values())
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if len(parts) > 1:
+                check_agreement(state, parts.values())
 
     def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]

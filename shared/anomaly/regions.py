@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy
 from ..arrays.splitting import split
+from ..arrays.threads import in_threads, parts_of, threads_for
 from ..extras import extra
 
 if TYPE_CHECKING:
@@ -64,28 +67,37 @@ def pixels_by_region(
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
-    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
-    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
+    others = [_size_of(mask) + (0 if voids is None else _size_of(voids[i])) for i, (_, mask) in enumerate(pairs)]
+    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes, num_of_maps = [], [], []
-    for i, (score_map, mask) in enumerate(pairs):
-        void = None if voids is None else voids[i]
-        part, inside, region_sizes = split_regions(score_map, mask, void, regions=regions)
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(inside)
-        sizes.append(region_sizes)
-        num_of_maps.append(part.shape[0])
+    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
+    # each fills the places of maps of its own
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=pairs[0][0].device)
+    places = (np.cumsum(num_normal) - num_normal).tolist()
+
+    def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
+        found = []
+        for i in range(len(pairs))[maps]:
+            void = None if voids is None else voids[i]
+            part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
+            normal[places[i] : places[i] + part.shape[0]] = part
+            found.append((inside, sizes))
+        return found
+
+    threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
+    parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
+    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
     return {
         "normal": normal,
         "anomalous": concatenate(anomalous),
         "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
+
+
+def _size_of(mask: Array) -> int:
+    return int(array_namespace(mask).count_nonzero(mask))
 
 
 def split_regions(

@@ -65,7 +65,7 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
             return above, tied, _argmax_is_right(scores, labels, above, tied)
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    if loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64):
+    if loop is not None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
         return _block_ranks(scores, labels, 0, loop)
     cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]

@@ -59,6 +59,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--n-resamples", type=int, default=DEFAULTS["n_resamples"], show_default=True, help="How many resamples.")
 @click.option("--random-state", type=int, default=DEFAULTS["random_state"], show_default=True, help="The seed.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to print.  [default: by the terminal]")
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw the intervals.")
 def compare(
@@ -67,6 +68,7 @@ def compare(
     confidence_level: float,
     n_resamples: int,
     random_state: int,
+    form: str | None,
     save: Path | None,
     plot: Path | None,
     **given: Any,
@@ -96,7 +98,8 @@ def compare(
     names = model_names(given["first_predictions"], given["second_predictions"])
     lay_out = partial(comparison_text, table, names, level=confidence_level, width=width())
     note = f"\n{n_resamples:,} paired resamples"
-    deliver(for_people(lambda paint: lay_out(paint=paint) + note) if on_terminal() else as_json(table), *writes)
+    form = form or ("text" if on_terminal() else "json")
+    deliver(for_people(lambda paint: lay_out(paint=paint) + note) if form == "text" else as_json(table), *writes)
 
 
 def _read(place: str, column: str) -> Any:

@@ -56,6 +56,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to print.  [default: by the terminal]")
 @click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
 @click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
@@ -67,6 +68,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 def compute(
     name: str,
     options: tuple[str, ...],
+    form: str | None,
     save: Path | None,
     save_samples: bool,
     plot: Path | None,
@@ -99,6 +101,7 @@ def compute(
             raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
+    form = form or ("text" if on_terminal() else "json")
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
@@ -119,7 +122,7 @@ def compute(
         writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     lay_out = partial(results_text, name, about, shown, note, width=width())
-    text = for_people(lambda paint: lay_out(paint=paint)) if on_terminal() else as_json(results)
+    text = for_people(lambda paint: lay_out(paint=paint)) if form == "text" else as_json(results)
     deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

@@ -20,7 +20,7 @@ from ..formats.boxes.opening import read_detections, texts_read
 from ..formats.boxes.yolo.data import class_names, read_yaml
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
-from ..reports.detection import write_report
+from ..reports.detection.report import write_report
 from .fitted import Threshold
 from .flags import MetricCommand
 from .messages import warn

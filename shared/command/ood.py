@@ -75,7 +75,7 @@ def ood(
     **intervals: Any,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
-    for_reading = on_terminal() and form is None and not percent
+    for_reading = on_terminal() and form is None
     form = form or ("text" if percent else "json")
     options = read_options(OODBench, (), intervals)
     if percent and form == "json" and not for_reading:
@@ -106,7 +106,7 @@ def ood(
     )
     summary = shown if asked else without_intervals(shown)
     results = summary.as_dict()
-    lay_out = partial(results_text, "ood", f"known: {known}", shown, note, width=width())
+    lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
     deliver(text, *saving(save, {**results, KINDS: summary.kinds(), **kept}))
 

@@ -74,7 +74,7 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
                 raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
         compared = True
         for name in scalars & other.keys():
-            if state[name] != other[name]:
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
                 raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
         scalars -= other.keys()
         if not scalars:

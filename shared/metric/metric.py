@@ -340,8 +340,9 @@ class Metric:
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
-            check_agreement(state, (other for others in batches for other in others.values()))
-            check_agreement(state, parts.values())
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if len(parts) > 1:
+                check_agreement(state, parts.values())
 
     def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]

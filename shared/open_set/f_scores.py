@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, to_numpy
-from .sweep import Sums, macro_sweep, micro_sweep
+from .sweep import Sums, count_ids, macro_sweep, micro_sweep
 
 
 class MacroF(NamedTuple):
@@ -27,9 +27,9 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
         """Sums over classes of precision and recall after each sample, block by block."""
-        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes)
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
         """P·R/(P + R), which is proportional to F."""
@@ -76,9 +76,9 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
         """Hits and accepted samples after each sample, block by block."""
-        return micro_sweep(self.correct, self.sizes)
+        return micro_sweep(self.correct, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
         """F, rounded once."""
@@ -98,15 +98,6 @@ class MicroF(NamedTuple):
         )
         values = [Fraction(*pair) for pair in distinct.tolist()]
         return [values[i] for i in place.reshape(-1).tolist()]
-
-
-def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
-    xp = array_namespace(ids)
-    if counts is None:
-        return xp.bincount(ids, minlength=length)
-    # float64 holds the sums of up to 2^53 samples
-    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:

@@ -7,14 +7,16 @@ over them give F after each (see sweep.py), and any list of thresholds reads fro
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
-from .f_scores import MacroF, MicroF, count_ids
-from .sweep import Sums, blocks_of
+from ..arrays.threads import in_threads, parts_of, threads_for
+from .f_scores import MacroF, MicroF
+from .sweep import Sums, blocks_of, count_ids
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -162,12 +164,25 @@ def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.
 def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
     """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
 
-    Only the last of equal scores is a threshold. Where F is 0 everywhere, the first of them is returned.
+    Where F is 0 everywhere, the first of them is returned. Parts of a large sweep are swept by several threads, each
+    from the counts before its part on.
     """
+    number = scores.shape[0]
+    threads = threads_for(number) if is_numpy_array(scores) else 1
+    parts = [partial(_high_within, scores, found, part) for part in parts_of(number, threads)]
+    places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
+    greatest = float(array_namespace(values).max(values))
+    high = array_namespace(values).nonzero(values >= greatest * (1 - found.rounding))[0]
+    high = high if greatest > 0 else high[:1]
+    return places[high], (sums[0][high], sums[1][high])
+
+
+def _high_within(scores: Array, found: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of what may be the greatest of some samples; a threshold is the last of equal scores."""
     xp = array_namespace(scores)
-    kept: list[tuple[Array, Array, Array, Array]] = []  # places, values and sums
-    start, greatest = 0, -1.0
-    for sums in found.sweep():
+    kept: list[tuple[Array, Array, Array, Array]] = []
+    start, greatest = within.start, -1.0
+    for sums in found.sweep(within):
         values = found.approximate(sums)
         stop = start + values.shape[0]
         following = scores[start + 1 : stop + 1]
@@ -178,9 +193,9 @@ def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
         start = stop
-    places, values, *sums_there = (concatenate(column) for column in zip(*kept))
+    places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - found.rounding)
-    return places[high], (sums_there[0][high], sums_there[1][high])
+    return places[high], values[high], first[high], second[high]
 
 
 def _at_places(found: MacroF | MicroF, places: Array) -> Sums:

@@ -24,23 +24,28 @@ _SWEPT_ON_DEVICE = 1 << 26
 Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
 
 
-def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> Iterator[Sums]:
+def macro_sweep(
+    outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
+) -> Iterator[Sums]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
     An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
     is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
-    equal samples each entry stands for, by default one. Sums come block by block, and are overwritten by the next.
+    equal samples each entry stands for, by default one; `within`, the samples after which sums are wanted. Sums come
+    block by block, and are overwritten by the next.
     """
     xp = array_namespace(outcomes)
-    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
     bits = 53 - occurring.bit_length()
     num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
-    running = np.zeros((2, num_pieces))  # the sums so far, in pieces
+    start, stop, _ = within.indices(outcomes.shape[0])
+    hits, accepted = _counts_before(start, outcomes, totals, sizes)
+    before = ratio_of(hits, xp.clip(accepted, 1, None)), ratio_of(hits, xp.clip(totals, 1, None))
+    running = np.stack([_pieces(ratios, bits, num_pieces) for ratios in before])  # the sums so far
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
     sweep: Any = _sweep_block if loop is None else loop
-    blocks = blocks_of(outcomes)
-    longest = outcomes[: blocks[0].stop]
+    blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
+    longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
     sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
     for block in blocks:
@@ -51,13 +56,47 @@ def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | N
         yield after
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None) -> Iterator[Sums]:
+def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
+    """How many samples before one are right, and how many there are, by predicted class."""
+    xp = array_namespace(outcomes)
+    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
+    for block in blocks_of(outcomes[:start]):
+        ids, right = outcomes[:start][block] >> 1, (outcomes[:start][block] & 1) == 1
+        counts = None if sizes is None else sizes[:start][block]
+        hits += count_ids(ids[right], hits.shape[0], None if counts is None else counts[right])
+        accepted += count_ids(ids, hits.shape[0], counts)
+    return hits, accepted
+
+
+def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
+    """The sums over classes of the pieces of ratios."""
+    xp, sums = array_namespace(ratios), []
+    for _ in range(number):
+        ratios = ratios * 2.0**bits
+        sums.append(float(xp.sum(xp.floor(ratios))))
+        ratios = ratios - xp.floor(ratios)
+    return np.asarray(sums)
+
+
+def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
+
+
+def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
     """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
     xp = array_namespace(correct)
-    hits, accepted = 0, 0
-    for block in blocks_of(correct):
-        right = xp.astype(correct[block], xp.int64)
-        here = xp.ones_like(right) if sizes is None else sizes[block]
+    start, stop, _ = within.indices(correct.shape[0])
+    hits, accepted = int(xp.count_nonzero(correct[:start])), start
+    if sizes is not None:
+        hits, accepted = int(xp.sum(sizes[:start] * (correct[:start] != 0))), int(xp.sum(sizes[:start]))
+    for block in blocks_of(correct[start:stop]):
+        right = xp.astype(correct[start:stop][block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[start:stop][block]
         after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
         hits, accepted = int(after[0][-1]), int(after[1][-1])
         yield after

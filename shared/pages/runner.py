@@ -137,4 +137,4 @@ def explain(error: Exception) -> str:
         return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
     if isinstance(error, MemoryError):
         return "This takes more memory than there is."
-    return f"This input cannot be computed ({type(error).__name__})."
+    return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."

@@ -1,7 +1,7 @@
 """Results to look at: tables, pictures and pages."""
 
 from .anomaly.report import write_anomaly_report
-from .detection import write_report
+from .detection.report import write_report
 from .errors import write_error_report
 from .forest import draw_differences, draw_intervals
 from .plots import draw_oscr

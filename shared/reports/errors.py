@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..detection.words import OUTCOME_WORDS
 from ..formats.written.atomic import write_file
 from ..metric.metric import Metric
 from ..ranking.counts import exceedance_counts
 from ..ranking.curves import auroc
-from ..ranking.per_sample import CALLED_KNOWN, RIGHT, SAMPLE_OUTCOMES, SIDES
+from ..ranking.per_sample import SAMPLE_OUTCOMES, SIDES
 from ..ranking.roc import roc_curve
 from .charts import Line, curves_svg, histogram_svg
-from .colors import OUTCOME_COLORS
-from .frame import FRAME
-from .page import table_html
-from .thumbnails import thumbnail
-
-_COLORS = {word: OUTCOME_COLORS[place] for place, word in enumerate(OUTCOME_WORDS) if word in SAMPLE_OUTCOMES}
-_COLORS[CALLED_KNOWN] = _COLORS[RIGHT]
-_KINDS = (
-    '<span class="key"><i style="background: var(--first)"></i>known samples</span>'
-    '<span class="key"><i style="background: var(--second)"></i>unknown samples</span>'
+from .directions import direction
+from .frame import (
+    Figure,
+    Section,
+    Tile,
+    card,
+    data_table,
+    details,
+    grid,
+    headline,
+    picture_html,
+    report_html,
+    tiles_html,
 )
+from .frame.blocks import keys_html
+from .thumbnails import photograph
+
+_SHARE = "share of its kind"
+_SIDE = 256  # pixels of a picture
 _Table = Mapping[str, Sequence[Any]]
 
 
@@ -61,19 +67,47 @@ def write_error_report(
         )
     table: _Table = results["per_sample"]
     numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
-    body = [
-        f"<p>{escape(about)}</p>" if about else "",
-        table_html({"result": [*numbers], "value": [*numbers.values()]}),
-        "<h2>At the threshold</h2>",
-        table_html(_outcome_rows(table)),
-        _charts(table),
-        *(_gallery(table, side, images, count) for side in SIDES),
+    sections = [
+        Section("Decisions", "At the threshold", data_table(_outcome_rows(table), "Decisions", meters=[_SHARE])),
+        Section("Curves", "Curves", _charts(table)),
+        *(_section(table, side, images, count) for side in SIDES),
+        details({"All numbers, six digits": _numbers(numbers)}),
     ]
+    facts = [*([about] if about else []), f"{len(table['sample']):,} samples"]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    write_file(page, FRAME.format(title=escape(title), body="\n".join(body)))
+    write_file(page, report_html(title, "openworld-metrics compute", facts, headline(_headline(numbers)), sections))
     return page
+
+
+def _headline(numbers: Mapping[str, Any]) -> list[Figure]:
+    """The first three rates, with their intervals."""
+    rates = [key for key in numbers if (known := direction(key)) is not None and known.rate][:3]
+    return [
+        Figure(
+            key,
+            numbers[key],
+            numbers.get(f"{key}_low"),
+            numbers.get(f"{key}_high"),
+            higher=higher,
+            words="higher is better" if higher else "lower is better",
+        )
+        for key in rates
+        for higher in [getattr(direction(key), "higher", None)]
+    ]
+
+
+def _numbers(numbers: Mapping[str, Any]) -> str:
+    """All numbers, each with its interval."""
+    ends = {f"{key}_{end}" for key in numbers for end in ("low", "high") if f"{key}_{end}" in numbers}
+    values = [
+        (numbers[key], numbers[f"{key}_low"], numbers[f"{key}_high"]) if f"{key}_low" in ends else numbers[key]
+        for key in numbers
+        if key not in ends
+    ]
+    keys = [key for key in numbers if key not in ends]
+    return data_table({"result": keys, "value": values}, "All numbers", digits=6)
 
 
 def _outcome_rows(table: _Table) -> dict[str, list[Any]]:
@@ -82,7 +116,7 @@ def _outcome_rows(table: _Table) -> dict[str, list[Any]]:
     side_of = dict(zip(table["outcome"], table["reference"]))
     there = [outcome for outcome in SAMPLE_OUTCOMES if counts[outcome]]
     shares = [counts[outcome] / sides[side_of[outcome]] for outcome in there]
-    return {"outcome": there, "samples": [counts[o] for o in there], "share of its kind": shares}
+    return {"outcome": there, "samples": [counts[o] for o in there], _SHARE: shares}
 
 
 def _charts(table: _Table) -> str:
@@ -107,11 +141,12 @@ def _charts(table: _Table) -> str:
         ),
     )
     said = "none is called unknown" if threshold is None else f"dashed: from {threshold:.6g} on, called unknown"
-    keys = f'{_KINDS}<span class="key">{said}</span><span class="key">circle: that threshold</span>'
-    return '<div class="charts">' + "".join(f"<div>{chart}</div>" for chart in charts) + f"</div>\n<p>{keys}</p>"
+    keys = keys_html([("known", "known samples", ""), ("unknown", "unknown samples", "")])
+    note = f'<p class="small quiet">{said}; circle: that threshold</p>'
+    return grid(card(charts[0]), card(charts[1], keys, note))
 
 
-def _gallery(table: _Table, side: str, images: Sequence[str | Path] | None, count: int) -> str:
+def _section(table: _Table, side: str, images: Sequence[str | Path] | None, count: int) -> Section:
     """The samples of a side that look most like the other: known ones from the highest score on, others from below."""
     scores = np.asarray(table["score"])
     own = np.flatnonzero(np.asarray(table["reference"]) == side)
@@ -119,27 +154,33 @@ def _gallery(table: _Table, side: str, images: Sequence[str | Path] | None, coun
     wrong = sum(table["decision"][i] != side for i in order)
     other, end = (SIDES[1], "highest") if side == SIDES[0] else (SIDES[0], "lowest")
     chosen = order[:count]
-    head = f"<h2>{side.capitalize()} samples that look most {other}</h2>\n"
-    head += f"<p>{wrong:,} of {len(own):,} are called {other}. Here are the {len(chosen)} of the {end} scores.</p>\n"
-    if images is None:
-        shown = {"sample": [table["sample"][i] for i in chosen]}
-        shown["score"] = [f"{table['score'][i]:.6g}" for i in chosen]
-        others = [key for key in table if key not in ("sample", "score", "reference", "decision")]
-        return head + table_html({**shown, **{key: [table[key][i] for i in chosen] for key in others}})
-    return head + '<div class="gallery">' + "\n".join(_figure(table, i, images) for i in chosen) + "</div>"
+    lead = f"{wrong:,} of {len(own):,} are called {other}. Here are the {len(chosen)} of the {end} scores."
+    name, title = f"{side.capitalize()} samples", f"{side.capitalize()} samples that look most {other}"
+    if images is not None:
+        return Section(name, title, tiles_html([_tile(table, i, images) for i in chosen], _FILTERS), lead)
+    shown = {"sample": [table["sample"][i] for i in chosen]}
+    shown["score"] = [f"{table['score'][i]:.6g}" for i in chosen]
+    others = [key for key in table if key not in ("sample", "score", "reference", "decision")]
+    return Section(
+        name, title, data_table({**shown, **{key: [table[key][i] for i in chosen] for key in others}}, title), lead
+    )
 
 
-def _figure(table: _Table, row: int, images: Sequence[str | Path]) -> str:
-    """A sample as a figure of the page."""
+def _tile(table: _Table, row: int, images: Sequence[str | Path]) -> Tile:
+    """A sample with its image."""
     sample, outcome = table["sample"][row], table["outcome"][row]
     path = Path(images[sample])
-    lines = [
-        f"<b>{escape(path.name)}</b>",
-        f'<i style="background: {_COLORS[outcome]}"></i>{escape(outcome)}',
-        f"score {table['score'][row]:.6g}, sample {sample}",
-    ]
+    lines = [outcome, f"score {table['score'][row]:.6g}, sample {sample}"]
     if "true_class" in table:
         true, predicted = table["true_class"][row], table["predicted_class"][row]
         lines.append(f"predicted class {predicted}" if true < 0 else f"class {true}, predicted {predicted}")
-    picture = f'<img src="{thumbnail(path)}" alt="{escape(path.name)}">'
-    return f'<figure>{picture}<figcaption class="key">{"<br>".join(lines)}</figcaption></figure>'
+    source, size = photograph(path, _SIDE)
+    return Tile(path.name, lines, picture_html(source, path.name, size), [_kind(outcome)])
+
+
+def _kind(outcome: str) -> str:
+    """An outcome as the key of a filter."""
+    return outcome.replace(",", "").replace(" ", "-")
+
+
+_FILTERS = {_kind(outcome): outcome.capitalize() for outcome in SAMPLE_OUTCOMES}

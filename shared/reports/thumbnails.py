@@ -16,8 +16,6 @@ from ..formats.maps.pixels import check_size
 from ..formats.reasons import named
 from ..formats.tables.columns import file_of, open_column, whole_column
 
-_SIDE = 256  # of a thumbnail, its longer one
-
 
 def list_images(place: str, count: int) -> list[Path]:
     """The image of each sample.
@@ -45,11 +43,6 @@ def _listed(place: str) -> list[Path]:
         odd = next(name for name in names if not isinstance(name, str))
         raise ValueError(f"{place}: expected paths of images, got {odd}")
     return [(Path() if file is None else file.parent) / name for name in names]
-
-
-def thumbnail(path: Path) -> str:
-    """A small picture as a data: URI, so that a page needs no other file. Raises ValueError for what is no image."""
-    return photograph(path, _SIDE)[0]
 
 
 def photograph(path: Path, side: int, quality: int = 82) -> tuple[str, tuple[int, int]]:

@@ -22,6 +22,7 @@ from tests.command.terminal import on_terminal
 
 LABELS = [0, 1] * 10
 FILES = ["--predictions", "first.npy", "--references", "labels.npy"]
+SUITE = ["ood", "--known", "first.npy", "--unknown", "second.npy"]
 MODELS = ["--first-predictions", "first.npy", "--second-predictions", "second.npy", "--references", "labels.npy"]
 
 
@@ -139,6 +140,57 @@ def test_groups_of_a_comparison_are_left_to_the_file(scores: dict[str, np.ndarra
     table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, groups=groups, n_resamples=20)
     assert len(table["key"]) == 6
     assert len(comparison_text(table).split("\n")) == 3
+
+
+@pytest.mark.usefixtures("scores")
+def test_forms_in_a_pipe_and_on_a_terminal(tmp_path: Path, run: Any) -> None:
+    code, output, errors = run("compute", "ood_bench", *FILES, "--format", "text")
+    assert (code, errors) == (0, "")
+    assert output.splitlines()[0] == "ood_bench  20 samples"
+    assert output.splitlines()[1].split() == ["auroc", "1.000", "↑"]
+    json.loads(on_terminal(["compute", "ood_bench", *FILES, "--format", "json"], tmp_path))
+    more = ["--n-resamples", "20"]
+    assert "first is better" in run("compare", "ood_bench", *MODELS, *more, "--format", "text")[1]
+    ood = ["ood", "--known", "second.npy", "--unknown", "a=first.npy", "--metrics", "auroc", "--percent"]
+    assert re.search(r"(?m)^a +\d+\.\d\d$", run(*ood)[1])
+    assert re.search(r"a +\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\]", bare(on_terminal(ood, tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["compute", "ood_bench", *FILES, "--format", "xml"], "'xml' is not one of 'text', 'json'"),
+        (["compute", "ood_bench", *FILES, "--save-samples"], "expected --save with --save-samples, got none"),
+        (["compare", "ood_bench", *MODELS, "--format", "xml"], "'xml' is not one of 'text', 'json'"),
+        (["compare", "ood_bench", *MODELS, "--confidence-level", "1"], "confidence_level: expected a number between"),
+        (["compare", "ood_bench", *MODELS, "--n-resamples", "0"], "n_resamples: expected an int of at least 1"),
+        (["compare", "ood_bench", *MODELS, "--random-state", "-1"], "random_state: expected an int of at least 0"),
+        (["compare", "ood_bench", *MODELS, "--plot", "x.yak"], "x.yak: expected a file ending in"),
+        ([*SUITE, "--save-samples"], "expected --save with --save-s"),
+        ([*SUITE, "--format", "xml"], "'xml' is not one of"),
+        (
+            [*SUITE, "--metrics", "yak"],
+            "metrics: unknown metric 'yak'",
+        ),
+        (
+            [*SUITE, "--threshold", "yak"],
+            "'yak' is not a valid float",
+        ),
+        (
+            [*SUITE, "--percent", "--format", "json"],
+            "expected --percent with a table, got it with JSON",
+        ),
+        (
+            [*SUITE, "--confidence-level", "2"],
+            "confidence_level: expected a number between 0 and 1",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("scores")
+def test_a_wrong_flag_is_one_line(command: list[str], message: str, run: Any) -> None:
+    code, output, errors = run(*command)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert message in errors
 
 
 class Terminal:

@@ -162,6 +162,17 @@ def test_pieces_end_before_an_error_is_raised() -> None:
     assert threads.in_threads([lambda i=i: i for i in range(5)], 3) == [*range(5)]
 
 
+@pytest.mark.usefixtures("_as_if_large")
+@pytest.mark.parametrize("name", ["macro_open_f", "micro_open_f"])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_f_of_0_at_every_threshold(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lowest threshold is returned, also where its samples are cut apart for threads."""
+    monkeypatch.setattr(threads, "num_threads", lambda: number)
+    scores = [0.5] * 20 + [0.75] * 3
+    results = metric_class(name)().compute(predictions=[0] * 23, references=[1, -1] * 11 + [1], open_scores=scores)
+    assert results == {name: 0.0, f"{name}_threshold": 0.5}
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_segments_cut_no_group_of_equal_scores(number: int) -> None:
     rng = np.random.default_rng(number)

@@ -398,7 +398,7 @@ def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -
     page = opened("openset_detection")
     for i, paths in enumerate(yolo(tmp_path)):
         page.upload(paths, i)
-    page.part("read").get_by_text("known_classes 0–2: those that the detector names; unknown_class_id 999").wait_for()
+    page.part("read").get_by_text("Guessed: known classes 0–2 (predicted by the detector); unknown id 999").wait_for()
     page.compute()
     columns = dict(zip(("predictions", "references"), BOXES))
     assert page.numbers() == load("openset_detection").compute(**columns, **STEPS["openset_detection"].options)
@@ -423,7 +423,11 @@ def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], brows
     with browser.new_context(viewport=WIDE) as context:
         tab = context.new_page()
         tab.goto(gallery[0])
-        for place, answer in (("says", "scores of classes"), ("unknown", "no"), ("sums", "how high among the k best")):
+        for place, answer in (
+            ("says", "a score for each class"),
+            ("unknown", "no"),
+            ("sums", "how high among the k best"),
+        ):
             tab.locator(f"#ask-{place}").get_by_label(answer).check()
         tab.locator("#ask-found").get_by_text("Open autkc").wait_for()
         tab.locator("#ask-found").click()
@@ -471,7 +475,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
     page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
     page.upload([tmp_path / "gaps.csv"])
-    page.part("read").get_by_text("certainty, line 5 and 2 more: no number stands there.").wait_for()
+    page.part("read").get_by_text("certainty, line 5 and 2 more: this cell is empty.").wait_for()
     page.compute()
     page.part("told").get_by_text("leave the row out").wait_for()
     page.part("leave").get_by_text("Leave out these 4 rows").click()

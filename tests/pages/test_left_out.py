@@ -80,7 +80,7 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
         return changes["read"]["value"], button.get("value"), button["visible"], scores, changes["leave_out"]
 
     text, said, visible, scores, left_out = seen(here.upload(form._replace(leave_out=True)))
-    assert "energy, line 4 and 1 more: no number stands there. knn, line 4: &#x27;?&#x27; is not a number. " in text
+    assert "energy, line 4 and 1 more: this cell is empty. knn, line 4: &#x27;?&#x27; is not a number. " in text
     assert "is_new, line 11: &#x27;?&#x27; is not a number. Correct the file, or leave these 3 rows of 12 out." in text
     assert (said, visible, left_out) == ("Leave out these 3 rows", True, False)
     assert scores == ["energy", "knn"]

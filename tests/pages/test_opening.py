@@ -86,7 +86,7 @@ def test_own_data_have_the_options_of_the_metric(forms: Any, tmp_path: Path) -> 
     assert changes["example"]["value"] == OWN
     held = changes["options"]
     assert (held["known_classes"], held["unknown_class_id"], held["iou_threshold"]) == ("3, 4", "99", 0.5)
-    assert "known_classes 3–4: those that the detector names; unknown_class_id 99" in changes["read"]["value"]
+    assert "Guessed: known classes 3–4 (predicted by the detector); unknown id 99" in changes["read"]["value"]
 
 
 def test_three_questions_lead_to_every_metric() -> None:

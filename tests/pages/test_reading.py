@@ -329,7 +329,7 @@ def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
     data = [uploads.read_table(table)]
     assert runs(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
     assert guess(page, data)["predictions"] == ["logit0 … logit2"]
-    with pytest.raises(TypeError, match=r"references: no column of this name was found; .* from logit0, .*, d"):
+    with pytest.raises(TypeError, match=r"references: no column looks like it. Pick one .* from logit0, .*, d"):
         gather(page, data)
     chosen = {"predictions": ["logit2", "logit0"], "references": ["y"], "open_scores": ["d"]}
     given = gather(page, data, chosen)
@@ -349,7 +349,7 @@ def test_whole_numbers_can_be_scores(runners: Any) -> None:
 def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     runner = runners("ood_bench")
     table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
-    with pytest.raises(ValueError, match=r"^scores, row 2: no number stands there\. Fill it in"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: this cell is empty\. Fill it in"):
         runner.show(Form(tables=[table]))
     table.loc[1, "scores"] = "high"
     with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Correct it"):
@@ -495,11 +495,14 @@ def test_png_bomb_and_other_images(tmp_path: Path) -> None:
 def test_what_is_said_of_errors() -> None:
     assert explain(ValueError("tpr: expected a number in (0, 1], got 2")) == "tpr: expected a number in (0, 1], got 2"
     assert explain(ValueError("no file '/srv/app/x.csv'")) == "no file '…/x.csv'"
-    assert explain(KeyError("/srv/app/secret")) == "This input cannot be computed (KeyError)."
+    assert (
+        explain(KeyError("/srv/app/secret"))
+        == "Something went wrong on our side (KeyError). Your data were not changed."
+    )
 
 
 def test_a_file_of_one_side_does_not_stand_for_the_other(runners: Any, tmp_path: Path) -> None:
     rows = [("a.jpg", 1, 2, 3, 4, 0.5, 0)]
     pd.DataFrame(rows, columns=["image", "x1", "y1", "x2", "y2", "score", "class"]).to_csv(tmp_path / "p.csv")
-    with pytest.raises(TypeError, match="references: no column of this name was found"):
+    with pytest.raises(TypeError, match="references: no column looks like it"):
         show(runners("openset_detection"), [[tmp_path / "p.csv"]])

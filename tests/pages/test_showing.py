@@ -7,6 +7,8 @@ import html
 import io
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -277,7 +279,10 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert "All groups pooled." in shown.threshold
     names = [trace.name for trace in shown.figures[1].data]
     assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
-    assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3
+    drawn = {trace.name.split(",")[0]: (trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}
+    assert len({*drawn.values()}) == 3
+    other = one.view(done, Form(detector="knn")).figures[1].data[:3]
+    assert {trace.name.split(",")[0]: (trace.line.color, trace.line.dash) for trace in other} == drawn
     found: dict[str, Any] = {}
     exec(shown.call.replace('"scores.csv"', repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
     assert found["results"] == expected
@@ -335,6 +340,21 @@ def test_every_two_detectors_are_compared(root: Path, three: tuple[Path, dict[st
     assert "<strong>knn is better</strong>" in view.compared
     assert view.tables[1].count(r"\textbf") == view.compared.count("<b class='best'>") == len(marked)
     assert not intervals.can_come(one.page, sure)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node here to run the pages' JavaScript")
+def test_cells_of_a_csv_are_no_formulas() -> None:
+    """What begins like a formula is text in a spreadsheet, numbers stay numbers, and commas and quotes are quoted."""
+    script = (Path(layout.__file__).parent / "page.js").read_text(encoding="utf-8")
+    function = re.search(r"  const quoted = .*?\n  \};\n", script, re.DOTALL)
+    assert function is not None
+    cells = ["=1+1", "+cmd", "-cmd", "@x", "\tx", "-1.5", "+2", "1e-9", "-inf", "a,b", 'say "x"', "=a,b", None, "plain"]
+    code = f"{function[0]} console.log(JSON.stringify({json.dumps(cells)}.map(quoted)))"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        *("'=1+1", "'+cmd", "'-cmd", "'@x", "'\tx", "-1.5", "+2", "1e-9", "'-inf"),
+        *('"a,b"', '"say ""x"""', '"\'=a,b"', "", "plain"),
+    ]
 
 
 def test_too_few_samples_have_no_intervals(root: Path) -> None:

@@ -17,7 +17,7 @@ from openworld_metrics import Rules, evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.formats import Dataset, Detections
-from openworld_metrics.reports.pictures import MOST, image_with_boxes, shown_boxes
+from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes
 from tests.detection import scenes
 
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}

@@ -116,7 +116,7 @@ def is_used(column: Column, names: Sequence[str]) -> bool:
 def _check_optional(column: Column, data: Data) -> None:
     if column.required:
         raise TypeError(
-            f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+            f"{column.name}: no column looks like it. Pick one under Columns"
             + (f", from {', '.join(data.arrays)}" if data.arrays else "")
         )
 

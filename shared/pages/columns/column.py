@@ -35,7 +35,6 @@ class Column:
     part_of: str = ""
 
     precedence: ClassVar[int] = 1  # kinds that are guessed by values claim theirs in this order
-    noun: ClassVar[str] = "number"  # of a cell
     unused: ClassVar[str] = ""  # the choice that stands for no such column
     is_read_as: ClassVar[bool] = False  # whether a person may say what whole numbers are, one of READ_AS
 
@@ -94,7 +93,7 @@ class Column:
         """Raise ValueError for the first cell that is text or empty where a number or label is expected."""
         wrong = self.wrong(name, value, line)
         if wrong:
-            advice = "Fill it in" if "stands there" in wrong else "Correct it"
+            advice = "Fill it in" if wrong.endswith("is empty") else "Correct it"
             raise ValueError(f"{wrong}. {advice}, or leave the row out.")
 
     def wrong(self, name: str, value: Any, line: int | None) -> str:
@@ -109,7 +108,7 @@ class Column:
         place = f"line {line + first}" if line is not None else f"row {first + 1}"
         others = f" and {count - 1:,} more" if count > 1 else ""
         if is_blank(value[first]):
-            return f"{name}, {place}{others}: no {self.noun} stands there"
+            return f"{name}, {place}{others}: this cell is empty"
         return f"{name}, {place}{others}: {str(value[first])[:60]!r} {self.complaint(value)}"
 
     def unreadable(self, value: Any) -> np.ndarray:

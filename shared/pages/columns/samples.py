@@ -59,7 +59,6 @@ class Labels(Column):
     """Labels (N,) of two values, 0 and 1 or words for them."""
 
     precedence: ClassVar[int] = 0
-    noun: ClassVar[str] = "label"
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The one array of two values."""
@@ -88,7 +87,7 @@ class Labels(Column):
     def role(self, array: Any) -> str:
         """The name, and how many labels are 1."""
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
-            return f"{self.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+            return f"{self.name}: {int(np.count_nonzero(array == 1)):,} of {len(array):,} are 1"
         return self.name
 
 

@@ -14,7 +14,7 @@ class Computed(NamedTuple):
     image, photograph: the image that is shown, from 0, and what lies behind it
     together: the same without groups, where there are some; it is drawn
     pooled: whether this is such a one, of samples of several groups
-    title, rivals: of several detectors, this one's name, and the others by name
+    title, place, rivals: of several detectors, this one's name and place, and the others by name
     names: of the images, where they are known
     """
 
@@ -27,6 +27,7 @@ class Computed(NamedTuple):
     together: Computed | None = None
     pooled: bool = False
     title: str = ""
+    place: int = 0
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()
 

@@ -147,7 +147,7 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     for name, rival in computed.rivals.items():
         curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
     hover = "%{text}<br>FPR of pixels %{x:.2%}, mean overlap %{y:.2%}"
-    overlay(fig, curves, "fpr", "pro", hover, first=dict(fill="tozeroy", fillcolor=SHADE))
+    overlay(fig, curves, "fpr", "pro", hover, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
         name = f"AUPRO@{limit:g} = {short(value)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 import plotly.graph_objects as go
@@ -51,33 +50,46 @@ def overlay(
     y: str,
     hover: str,
     first: Mapping[str, Any] = {},
+    place: int = 0,
     **line: Any,
 ) -> go.Figure:
     """Lines of curves by their names, in colours and dashes of their own.
 
     curves: tables with a column `said`, what is decided at each point
     x, y: the columns of their tables; hover: what is said of a point; first: the style of the first one alone
+    place: that of the first one among all, so that each keeps its colour whichever comes first
     """
-    for (name, table), (color, dash) in zip(curves.items(), cycle(LINES)):
+    for (name, table), (color, dash) in zip(curves.items(), lines_of(len(curves), place)):
         style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
         curve(fig, table[x], table[y], name, color, table["said"], **style)
         first = {}
     return fig
 
 
-def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
+def lines_of(number: int, place: int) -> list[tuple[str, str]]:
+    """The colours and dashes of curves, of which the first has a place among the others.
+
+    >>> [color for color, _ in lines_of(3, 1)] == [LINES[i][0] for i in (1, 0, 2)]
+    True
+    """
+    own = [LINES[i % len(LINES)] for i in range(max(number, place + 1))]
+    return [own[place], *own[:place], *own[place + 1 :]]
+
+
+def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]], place: int = 0) -> go.Figure:
     """Add ROC curves by their names, and chance."""
     curves = {name: with_words(roc_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()}
-    return legend_inside(unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER))))
+    return legend_inside(unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER, place=place))))
 
 
-def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
+def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str, place: int = 0) -> go.Figure:
     """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
     fig = legend_inside(unit_square(figure(f"recall ({positive})", "precision")))
     curves = {
         name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
     }
-    overlay(fig, curves, "recall", "precision", "%{text}<br>recall %{x:.2%}, precision %{y:.2%}", shape="vh")
+    hover = "%{text}<br>recall %{x:.2%}, precision %{y:.2%}"
+    overlay(fig, curves, "recall", "precision", hover, place=place, shape="vh")
     positives, negatives = (side.total for side in next(iter(sides.values())))
     share = positives / (positives + negatives)
     chance(fig, y=(share, share), name=f"chance = {short(share)}")

@@ -27,7 +27,7 @@ def worst_samples(
 
     >>> known, unknown = worst_samples([0.1, 0.9, 0.4], [False, False, True], ("known", "unknown"))
     >>> known.title, known.columns
-    ('known, highest scores', {'row': [2, 1], 'score': [0.9, 0.1]})
+    ('Known, scored highest', {'row': [2, 1], 'score': [0.9, 0.1]})
     """
     scores, is_unknown = np.asarray(scores, np.float64), np.asarray(is_unknown, bool)
     found = []
@@ -36,5 +36,5 @@ def worst_samples(
         rows = rows[np.argsort(order * scores[rows], kind="stable")][:MAX_SAMPLES_SHOWN]
         columns = {"row": (rows + 1).tolist(), "score": scores[rows].tolist()}
         columns |= {name: np.asarray(column)[rows].tolist() for name, column in (others or {}).items()}
-        found.append(Worst(f"{word}, {'highest' if order < 0 else 'lowest'} scores", columns))
+        found.append(Worst(f"{word[:1].upper()}{word[1:]}, scored {'highest' if order < 0 else 'lowest'}", columns))
     return found

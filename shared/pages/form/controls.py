@@ -108,7 +108,7 @@ CONTROLS: Mapping[str, _Kind] = {
         blank_is_default=False,
     ),
     "number or none": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="none", **kwargs),
         _number,
         _commas,
         blank_is_default=False,

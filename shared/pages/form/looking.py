@@ -80,5 +80,5 @@ def _turn(name: str) -> str:
 def _sign(name: str, value: float) -> str:
     return (
         f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
-        "here? Then turn the sign."
+        "here? Then flip the sign."
     )

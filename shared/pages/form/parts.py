@@ -52,7 +52,7 @@ class Inputs:
             with gr.Accordion("Options", open=True):
                 options = _options(page, defaults, help_of)
             self.link = gr.Button("Copy link", size="sm", elem_id=f"{name}-link")
-            hint = "The link holds this page, the example and the options. Data do not travel with it."
+            hint = "The link opens this page with the same example and options. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
         self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
 
@@ -130,4 +130,4 @@ def _read_as(page: Page) -> Any:
     """Whether predictions hold scores or class ids."""
     either = any(column.is_read_as for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
-    return gr.Radio(list(READ_AS), value=READ_AS[0], label="predictions hold", info=text, visible=either)
+    return gr.Radio(list(READ_AS), value=READ_AS[0], label="Whole numbers are", info=text, visible=either)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SAYS = "What does your model say of an image?"
-CLASSES, SCORE, BOXES, MAPS = "scores of classes", "one score: how unusual it is", "boxes", "a score for each pixel"
-UNKNOWN = "Does the test hold classes that were not learnt?"
+SAYS = "What does your model output?"
+CLASSES, SCORE, BOXES, MAPS = (
+    "a score for each class",
+    "one score: how unusual it is",
+    "boxes",
+    "a score for each pixel",
+)
+UNKNOWN = "Does your test set contain classes it was not trained on?"
 YES, NO = "yes", "no"
 SUMS = "What do you want to know?"
 ANSWERS: Mapping[tuple[str, str], Mapping[str, str]] = {
@@ -14,7 +19,7 @@ ANSWERS: Mapping[tuple[str, str], Mapping[str, str]] = {
         "one number over all thresholds, for recognising and rejecting": "openauc",
         "F at a threshold, each class counting the same": "macro_open_f",
         "F at a threshold, each sample counting the same": "micro_open_f",
-        "only how well unknown samples are told from known ones": "ood_bench",
+        "only how well unknown and known samples are told apart": "ood_bench",
     },
     (CLASSES, NO): {
         "is the true class among the k best": "accuracyk",

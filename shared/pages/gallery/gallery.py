@@ -20,16 +20,18 @@ from .pictures import picture
 
 HOME = "home"
 TITLE = """# openworld-metrics
-Eight metrics for models that meet what they have not learnt: exact numbers, from files or by one call of Python."""
+Eight metrics for models that face things they were never trained on.
+Exact numbers from your files, or from one line of Python."""
+_LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
 NEEDS = {
-    "accuracyk": "scores of classes, labels",
-    "autkc": "scores of classes, labels",
-    "macro_open_f": "classes, labels, a score of the unknown",
-    "micro_open_f": "classes, labels, a score of the unknown",
-    "openauc": "classes, labels, a score of the unknown",
+    "accuracyk": "class scores and labels",
+    "autkc": "class scores and labels",
+    "macro_open_f": "predictions, labels and an unknown-ness score",
+    "micro_open_f": "predictions, labels and an unknown-ness score",
+    "openauc": "predictions, labels and an unknown-ness score",
     "ood_bench": "scores, and which samples are out-of-distribution",
     "openset_detection": "predicted and true boxes",
-    "anomaly_suite": "anomaly maps, masks",
+    "anomaly_suite": "anomaly maps and masks",
 }
 STYLE = """<style>
 .cards { display: grid !important; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
@@ -41,13 +43,16 @@ STYLE = """<style>
 </style>"""
 
 
-def build_gallery() -> gr.Blocks:
-    """Make a page to choose by, and for each metric the page that its own app.py shows."""
+def build_gallery(*, local: bool = False) -> gr.Blocks:
+    """Make a page to choose by, and for each metric the page that its own app.py shows.
+
+    local: whether it is served on one's own machine, which the first page then says
+    """
     pages = {name: page_of(name) for name in METRICS}
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
         with gr.Tabs(selected=HOME) as tabs:
             with gr.Tab(HOME, id=HOME):
-                home(pages, tabs)
+                home(pages, tabs, local)
             for name, page in pages.items():
                 with gr.Tab(name, id=name) as tab:
                     fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
@@ -55,10 +60,10 @@ def build_gallery() -> gr.Blocks:
     return demo
 
 
-def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
+def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
     """The cards, and three questions that lead to one of them."""
     gr.HTML(STYLE, apply_default_css=False)
-    gr.Markdown(TITLE)
+    gr.Markdown(f"{TITLE}\n\n{_LOCAL}" if local else TITLE)
     with gr.Accordion("Which metric for me?", open=True):
         says = gr.Radio([CLASSES, SCORE, BOXES, MAPS], label=SAYS, elem_id="ask-says")
         unknown = gr.Radio([YES, NO], label=UNKNOWN, visible=False, elem_id="ask-unknown")
@@ -71,7 +76,7 @@ def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
     with gr.Column(elem_classes="cards"):
         for name, page in pages.items():
             with gr.Column(elem_classes="metric-card", min_width=0):
-                text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>From {NEEDS[name]}.</p>"
+                text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>Needs {NEEDS[name]}.</p>"
                 gr.HTML(text, apply_default_css=False)
                 button = gr.Button(f"Open {name}", size="sm", elem_id=f"open-{name}")
                 button.click(shows(name), None, [tabs], **QUIET)

@@ -60,19 +60,20 @@ def _draw(computed: Computed) -> Sequence[Any]:
         ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
-    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
+    empty, place = figure("false-positive rate", "true-positive rate (OOD)"), computed.place
+    fig = draw_roc_curves(empty, named("ROC", "AUROC", "auroc"), place)
     sides_drawn = ((inside.repeated(), "in-distribution", BLUE, ""), (out.repeated(), "OOD", ORANGE, "/"))
     histogram, top = histograms("score (higher is more OOD)", sides_drawn)
     return [
         moving_line(histogram, sweep, 1.05 * top),
         moving_point(fig, sweep, "FPR", "TPR"),
-        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD"),
+        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD", place),
     ]
 
 
 PAGE = Page(
     metric=OODBench,
-    question="Are out-of-distribution samples told from in-distribution ones?",
+    question="Are out-of-distribution samples told apart from in-distribution ones?",
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
         Labels("references", ("labels", "label", "is_ood", "open_labels")),
@@ -145,7 +146,7 @@ PAGE = Page(
         Sample(
             "Digits 6 to 9 are out-of-distribution, three detectors",
             ("digits.npz",),
-            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+            note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
         ),
     ),
     joined=with_scores_of_logits,

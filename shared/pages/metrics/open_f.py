@@ -44,7 +44,7 @@ _HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
 DIGITS = Sample(
     "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
     ("digits.npz",),
-    note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
+    note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
 )
 
 

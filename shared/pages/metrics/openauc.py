@@ -58,7 +58,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     curves = {
         f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
-    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, first=dict(fill="tozeroy", fillcolor=SHADE))
+    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -79,7 +79,7 @@ _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class"
 
 PAGE = Page(
     metric=OpenAUC,
-    question="Is a known sample classified rightly, and ranked below an unknown one?",
+    question="Is a known sample classified correctly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, part_of=name) for name in _PARTS)),
     options=(
         Option("tpr", "fraction"),

@@ -94,11 +94,11 @@ def _derive(columns: Mapping[str, Any]) -> Derived:
     alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
     unknown = {*sorted(alone, key=abs)[-1:]}
     known = tuple(sorted(named - unknown))
-    reason = f"known_classes {_ranges(known)}: those that the detector names"
+    reason = f"Guessed: known classes {_ranges(known)} (predicted by the detector)"
     if unknown:
-        reason += f"; unknown_class_id {min(unknown)}, which it names and no object is"
+        reason += f"; unknown id {min(unknown)} (predicted, never annotated)"
     options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
-    return Derived(options, f"{reason}. Change them under Options, if others were learnt.")
+    return Derived(options, f"{reason}. Change them under Options, if it was trained on others.")
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -225,7 +225,7 @@ PAGE = Page(
             ("predictions.zip", "references.zip"),
             {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
             "photographs.zip",
-            "Handwritten digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others are 999.",
+            "Digits on noisy canvases, found by their ink. The detector was trained on 0–5; others are 999.",
         ),
     ),
     derive=_derive,

@@ -40,7 +40,7 @@ DIGITS = Sample(
     "Ten handwritten digits, logits",
     ("digits.npz",),
     {"k_list": (1, 2, 3)},
-    note="A logistic regression that has seen a tenth of scikit-learn's handwritten digits, tested on the others.",
+    note="A logistic regression trained on a tenth of scikit-learn's digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references

@@ -24,7 +24,7 @@ class Outputs:
     def __init__(self, page: Page) -> None:
         """Make the components, in the current `gr.Blocks`."""
         name = page.name
-        hint = '<p class="hint">Press Compute: the numbers and pictures appear here.</p>'
+        hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
         self.token = gr.Textbox(visible=False)
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
@@ -39,7 +39,7 @@ class Outputs:
             with gr.Column(elem_classes="pictures", min_width=0):
                 self.plots = self._pictures(page)
             self.image = gr.Slider(1, 2, value=1, step=1, label=label, elem_id=place, visible=page.images)
-            behind = "Photographs behind the images, by name (PNG, JPEG, .zip)"
+            behind = "Add photos with the names of the images (PNG, JPEG, .zip)"
             with gr.Accordion(behind, open=False, visible=page.images):
                 kinds = [".png", ".jpg", ".jpeg", ".zip"]
                 self.photographs = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
@@ -56,7 +56,7 @@ class Outputs:
                 with gr.Tab("Cite"):
                     self.cite = _code(None, "A sentence for the paper, and BibTeX")
             self.report = gr.HTML("", apply_default_css=False, elem_id=f"{name}-report")
-            drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
+            drawn = f"Curves are drawn with {MAX_POINTS:,} points; numbers use all."
             gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
 
     def _pictures(self, page: Page) -> list[Any]:

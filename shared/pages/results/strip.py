@@ -32,5 +32,5 @@ def strip_html(page: Page, computed: Computed, names: Sequence[str]) -> str:
             f'<button type="button" class="see" data-do="image" data-image="{image}" title="{name}: {words}">'
             f"{inner}</button>"
         )
-    head = f'<p class="hint">The {len(small)} images with the most errors, the worst first; press one to see it.</p>'
+    head = f'<p class="hint">Most errors first: {len(small)} of {len(names)} images.</p>'
     return f'<div data-name="{page.name}">{head}<div class="strip">{"".join(buttons)}</div></div>'

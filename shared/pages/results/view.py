@@ -113,9 +113,10 @@ class Viewer:
         names, num_images = done.arguments[name].names, self._num_images(done)
         place = max(0, min(num_images, int(image)) - 1) if image else self._worst(done.detectors[name], num_images)
         photograph = photograph_of([Path(path) for path in photographs], place, names)
+        order = [*done.detectors].index(name)
         rivals = {other: computed for other, computed in done.detectors.items() if other != name}
         return done.detectors[name]._replace(
-            image=place, photograph=photograph, title=name if rivals else "", rivals=rivals, names=names
+            image=place, photograph=photograph, title=name if rivals else "", place=order, rivals=rivals, names=names
         )
 
     def _worst(self, computed: Computed, num_images: int) -> int:

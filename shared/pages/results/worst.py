@@ -1,4 +1,4 @@
-"""The samples that are ranked worst, as folded tables."""
+"""Ranked worst, as folded tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def worst_html(name: str, sides: Sequence[Worst]) -> str:
     tables = "".join(_side_html(side) for side in sides)
     save = f'<button type="button" data-do="rows" data-file="{name}_worst">CSV</button>'
     return (
-        f'<details class="worst"><summary>The samples that are ranked worst</summary><div class="sides">{tables}</div>'
+        f'<details class="worst"><summary>Ranked worst</summary><div class="sides">{tables}</div>'
         f'<div class="switch">{save}</div></details>'
     )
 

@@ -21,6 +21,7 @@ from ...metric.results import Results
 _SURE = 4_000_000  # pixels, up to which intervals are computed for the headline
 _RESAMPLES, _LEVEL = 200, 0.95
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
+_OF_IMAGES = "of rates of images: "
 ENDS = ("_low", "_high", "_error")
 
 
@@ -44,6 +45,11 @@ class Numbers(NamedTuple):
         first = [max(reaches, key=lambda name: reaches[name]), *_FIRST]
         rates = [key for key, value in self.results.items() if type(value) is float and not key.endswith(ENDS)]
         return [key for key in first if key in rates] + [key for key in rates if key not in first]
+
+    @property
+    def of_images_only(self) -> bool:
+        """Whether there are intervals of the rates of images alone."""
+        return self.intervals.startswith(_OF_IMAGES)
 
     def higher(self, key: str) -> bool | None:
         """Whether higher is better."""
@@ -87,7 +93,7 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     if any("/" in group for group in groups) or "image_auroc" not in run.results:
         return Numbers(run.results, None if other is None else other.results, None)
     metric = AnomalySuite(levels="image", confidence_level=_LEVEL, n_resamples=_RESAMPLES)
-    words = _words(metric.loaded_options, "of rates of images: ")
+    words = _words(metric.loaded_options, _OF_IMAGES)
     images = _in_order(run)
     shared: dict[str, Any] = {
         "references": np.zeros((len(images), 1, 1), bool),

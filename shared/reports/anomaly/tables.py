@@ -24,7 +24,7 @@ def headline_html(numbers: Numbers, names: Sequence[str]) -> str:
     groups = results["groups"]["group"]
     kind = "groups" if any("/" in name for name in groups) else "categories"
     note = f"mean of {len(groups)} {kind}" if len(groups) > 1 else ""
-    if f"{numbers.keys[0]}_low" not in results:
+    if numbers.of_images_only:
         note = "; ".join(filter(None, [note, "--confidence-level 0.95 gives the other numbers intervals, too"]))
     higher = {key: numbers.higher(key) for key in numbers.keys}
     return headline(figures, names, table, higher, note)

@@ -20,6 +20,15 @@ def number(value: Any) -> str:
     return str(value)
 
 
+def rate(value: float, percent: bool) -> str:
+    """A rate with three decimals, or in percent with two.
+
+    >>> rate(0.70449, False), rate(0.70449, True)
+    ('0.704', '70.45')
+    """
+    return f"{100 * value:.2f}" if percent else number(value)
+
+
 def signed(value: float) -> str:
     """A difference, with its sign.
 

@@ -7,20 +7,27 @@ from typing import Any
 
 from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong
 from ...metric.results import Count, Rate, Summary
-from .numbers import arrow, interval, number
+from .numbers import arrow, number, rate
 
 _ROWS = 20  # of a table that are shown
 
 
 def results_text(
-    name: str, about: str, summary: Summary, note: str = "", *, width: int = 116, paint: Paint = plain
+    name: str,
+    about: str,
+    summary: Summary,
+    note: str = "",
+    *,
+    percent: bool = False,
+    width: int = 116,
+    paint: Paint = plain,
 ) -> str:
     """The name of a metric and what it is of, a row for each result or for each group, and tables.
 
     A threshold has all its digits, since it can be put back: a sample is unknown iff its score is above it.
 
-    Parameters: name of the metric; about, what it is of; summary, its results; note, a line at the end; width of the
-    terminal, in characters; paint.
+    Parameters: name of the metric; about, what it is of; summary, its results; note, a line at the end; percent,
+    whether shares are times 100; width of the terminal, in characters; paint.
 
     >>> rates = {"auroc": Rate(0.819, True, interval=(0.801, 0.838)), "fpr95tpr": Rate(0.631, False, threshold=-0.25)}
     >>> print(results_text("ood_bench", "2,000 samples", Summary({**rates, "total": 12}), "1,000 resamples"))
@@ -33,34 +40,43 @@ def results_text(
     groups = summary.groups or {}
     in_groups = {key for row in groups.values() for key in row}
     tables = {key: table for key, table in summary.results.items() if _is_table(table)}
-    rows = [_row(key, one) for key, one in summary.results.items() if key not in tables and key not in in_groups]
+    rows = [
+        _row(key, one, percent) for key, one in summary.results.items() if key not in tables and key not in in_groups
+    ]
     parts = [painted((strong(name), quiet(f"  {about}" if about else "")), paint)]
     if rows:
         table = aligned(_without_empty_columns(rows), left=(0, len(rows[0])), paint=paint)
         parts[0] += "".join(f"\n  {line}" for line in table.split("\n"))
     if groups:
-        parts += _groups_texts(summary.results, groups, width, paint)
+        parts += _groups_texts(summary.results, groups, percent, width, paint)
     parts += [_table_text(key, table, paint) for key, table in tables.items()]
     return "\n\n".join(parts) + (f"\n{painted(quiet(note), paint)}" if note else "")
 
 
-def _row(key: str, result: Any) -> list[Any]:
+def _row(key: str, result: Any, percent: bool) -> list[Any]:
     if not isinstance(result, Rate):
         higher = result.higher if isinstance(result, Count) else None
         value = result.value if isinstance(result, Count) else result
         return [key, strong(_exact(key, value)), "", arrow(higher), ""]
     return [
         key,
-        strong(number(result.value)),
-        "" if result.interval is None else quiet(interval(*result.interval)),
+        strong(rate(result.value, percent and result.share)),
+        quiet(_ends(result, percent)),
         arrow(result.higher),
-        quiet(" ".join(_beside(result))),
+        quiet(" ".join(_beside(result, percent))),
     ]
 
 
-def _beside(rate: Rate) -> list[str]:
-    error = [] if rate.error is None else [f"± {rate.error:.1g}"]
-    return error + ([] if rate.threshold is None else [f"at score > {rate.threshold!r}"])
+def _ends(result: Rate, percent: bool) -> str:
+    """The interval of a rate; nothing where it has none."""
+    if result.interval is None:
+        return ""
+    return f"[{', '.join(rate(end, percent and result.share) for end in result.interval)}]"
+
+
+def _beside(result: Rate, percent: bool) -> list[str]:
+    error = [] if result.error is None else [f"± {result.error * (100 if percent and result.share else 1):.1g}"]
+    return error + ([] if result.threshold is None else [f"at score > {result.threshold!r}"])
 
 
 def _exact(key: str, value: Any) -> str:
@@ -73,7 +89,7 @@ def _without_empty_columns(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _groups_texts(
-    results: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]], width: int, paint: Paint
+    results: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, paint: Paint
 ) -> list[str]:
     """A row for each group, and below them that of the mean; columns that do not fit are a table below."""
     keys = list(dict.fromkeys(key for row in groups.values() for key, result in row.items() if not _is_table(result)))
@@ -82,8 +98,8 @@ def _groups_texts(
     columns = [
         [
             quiet(f"{key} {arrow(_higher(groups, key))}".rstrip()),
-            *(_cell(key, groups[name].get(key)) for name in shown),
-            _cell(key, results.get(key), strong),
+            *(_cell(key, groups[name].get(key), percent) for name in shown),
+            _cell(key, results.get(key), percent, strong),
         ]
         for key in keys
     ]
@@ -109,10 +125,9 @@ def _higher(groups: Mapping[str, Mapping[str, Any]], key: str) -> bool | None:
     return next((getattr(row[key], "higher", None) for row in groups.values() if key in row), None)
 
 
-def _cell(key: str, result: Any, style: Any = str) -> Any:
+def _cell(key: str, result: Any, percent: bool, style: Any = str) -> Any:
     if isinstance(result, Rate):
-        ends = "" if result.interval is None else " " + interval(*result.interval)
-        return (style(number(result.value)), quiet(ends))
+        return (style(rate(result.value, percent and result.share)), quiet(f" {_ends(result, percent)}".rstrip()))
     return style(_exact(key, result.value if isinstance(result, Count) else result))
 
 

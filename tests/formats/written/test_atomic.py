@@ -104,7 +104,7 @@ def report(folder: Path) -> list[Path]:
     made, options = scenes.scene(4, 10), {"unknown_class_id": scenes.UNKNOWN_ID}
     found = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
     page = reports.write_report(made, found, folder / "report", scenes.KNOWN, images=2, **options)
-    return [folder / "report" / "001.png", folder / "report" / "002.png", page]
+    return [page]
 
 
 WRITERS: list[Callable[[Path], list[Path]]] = [two_files, yolo, coco, coco_results, results, plot, report]

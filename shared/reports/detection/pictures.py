@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from ..detection.errors import MISSED
-from ..evaluation.image_errors import FOUND, OBJECT, ErrorBox
-from ..formats.boxes.dataset import Size
-from .frame import picture_html
-from .thumbnails import photograph
+from ...detection.errors import MISSED
+from ...evaluation.image_errors import FOUND, OBJECT, ErrorBox
+from ...formats.boxes.dataset import Size
+from ..frame import picture_html
+from ..thumbnails import photograph
 
 MOST = 60  # boxes of a picture; more hide it
 _NAMED = 12  # of the boxes that are drawn

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..evaluation.image_errors import DetectionErrors
-from ..formats.boxes.dataset import Dataset
-from .frame import Section, Tile, tiles_html
+from ...evaluation.image_errors import DetectionErrors
+from ...formats.boxes.dataset import Dataset
+from ..frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
 
 # pixels of a picture and quality of its JPEG, by how many there are at most: a thousand take less than 20 MB

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.detection import Results
-from ..evaluation.image_errors import detection_errors
-from ..formats.boxes.dataset import Dataset, Detections
-from ..formats.written.atomic import write_file
-from .detection_images import examples_section, images_section
-from .detection_numbers import all_numbers, all_of_classes, classes_section, headline_html, options_and_versions
+from ...evaluation.detection import Results
+from ...evaluation.image_errors import detection_errors
+from ...formats.boxes.dataset import Dataset, Detections
+from ...formats.written.atomic import write_file
+from ..frame import details, facts_html, report_html
 from .fates import decisions_section, fates_section, kinds_html
-from .frame import details, facts_html, report_html
+from .images import examples_section, images_section
+from .numbers import all_numbers, all_of_classes, classes_section, headline_html, options_and_versions
 
 
 def write_report(
