@@ -53,8 +53,8 @@ Args:
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
     samples: optional (N,) strings or integers, the id of the sample that each image shows, such as a product seen from
         several sides. It is anomalous if any image is, and its score is the highest of its images'.
-    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.
@@ -64,24 +64,24 @@ Args:
         fpr, tpr, fnr and tnr on both sides of a number in (0, 100]. Defaults to ().
     thresholds: add the thresholds of the points. Defaults to False.
     significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
-        normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
+        normal pixels is bounded, and results of pixels get an error bound. Set it at load. Defaults to None: all.
     ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
-        and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
+        and do not count for scores and labels of images. Set it at load. Defaults to None: no pixel is void.
     regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
-        pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Given at load.
+        pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Set it at load.
     image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
         anomalous is what scores above the threshold. Default to None and None.
     components: judge components of the pixels above the pixel_threshold, which is then needed at load: adds siou, ppv
-        and segment_f1. Given at load. Defaults to False.
-    min_predicted, min_object: pixels below which a predicted component is erased, and an object of a mask is void.
-        Given at load. Default to 0 and 0.
+        and segment_f1. Set it at load. Defaults to False.
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object of a mask is void. Set
+        it at load. Default to 0 and 0.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
         with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
     per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of normal and anomalous images. Default to None, 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
@@ -107,10 +107,10 @@ Returns:
         "aupimo": […]}. The decision and the IoU are those at the thresholds of image_f1_max and pixel_f1_max. IoU is
         None where no pixel is anomalous or called so, AUPIMO for normal images. Columns of a level that was not asked
         for are left out, the IoU with `significant_bits` too, AUPIMO without `pimo_bounds`.
-    pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
-        far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value from the full scores differs by at
+        most this much. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, masks of one row without

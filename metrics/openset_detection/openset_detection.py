@@ -32,8 +32,8 @@ Args:
     predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
     references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict
         is 1 for difficult or crowd objects, which count nowhere, and 0 for the others.
-    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
     unknown_class_id: class by which a prediction says "unknown". Defaults to -1.
     iou_threshold: boxes are matched at this IoU or above it, in (0, 1]. Defaults to 0.5.
@@ -57,10 +57,10 @@ Args:
         with what mending them would gain. Defaults to False.
     recall_budgets: numbers k of predictions an image, for AR@k of unknown objects. Defaults to ().
     budget: "unknown" (default), where predictions on known objects do not spend it, or "all", where they do.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the images. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of the images. Default to None, 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.
@@ -80,8 +80,8 @@ Returns:
     AR@10: with recall_budgets, recall of unknown objects by so many predictions an image, the mean over ten IoUs.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
     per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that hold the unknown
