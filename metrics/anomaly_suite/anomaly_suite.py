@@ -79,7 +79,7 @@ Args:
         with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
     per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of normal and anomalous images. Default to None, 1000 and 0.
+        a percentile bootstrap of normal and anomalous images. Default to None and 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
         None in the table, and `groups_skipped` counts them.
 

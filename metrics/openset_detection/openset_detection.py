@@ -58,7 +58,7 @@ Args:
     recall_budgets: numbers k of predictions an image, for AR@k of unknown objects. Defaults to ().
     budget: "unknown" (default), where predictions on known objects do not spend it, or "all", where they do.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of the images. Default to None, 1000 and 0.
+        a percentile bootstrap of the images. Default to None and 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
         None in the table, and `groups_skipped` counts them.
 
