@@ -37,7 +37,7 @@ def _painted(text: str, role: str) -> str:
 
 
 def width() -> int:
-    """How many characters a line of the terminal has."""
+    """How many characters fit on a line of the terminal, 116 where that is not known."""
     return shutil.get_terminal_size((116, 24)).columns
 
 

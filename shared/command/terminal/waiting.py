@@ -55,7 +55,7 @@ def waiting(words: str) -> Iterator[None]:
 
 
 def end_waiting() -> None:
-    """Take the line of progress away, if there is one."""
+    """Take the line of progress away, if there is one, before other text is printed."""
     while _lines:
         _lines.pop().end()
 

@@ -21,17 +21,17 @@ class Styled(str):
 
 
 def strong(text: str) -> Styled:
-    """A text that counts."""
+    """A text that a reader looks for, such as a number: bold where there is colour."""
     return Styled(text, "strong")
 
 
 def quiet(text: str) -> Styled:
-    """A text beside what counts."""
+    """A text beside such a one, such as an interval: grey where there is colour."""
     return Styled(text, "quiet")
 
 
 def plain(text: str, role: str) -> str:
-    """The text as it is, whatever its role."""
+    """The text as it is, whatever its role: for files and pipes, which have no colour."""
     return str(text)
 
 

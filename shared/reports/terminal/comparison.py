@@ -28,7 +28,7 @@ def comparison_text(
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}, ("knn", "energy"), width=80))
-               knn  energy     difference [95 %]      p
+               knn  energy      difference [95 %]      p
     auroc ↑  0.750   0.500  +0.250 [0.125, 0.375]  0.010  knn is better
     """
     rows = [row for row in _rows(table) if row.get("group") is None]
