@@ -84,8 +84,22 @@ def oscr_curves() -> Any:
     return {name: oscr_curve(each[unknown], each[correct], num_known=known) for name, each in scores.items()}
 
 
+def _law(figure: Any, _results: Any) -> None:
+    """The page "How it works": two batches of scores add up to one table of counts, from which every number comes."""
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    first, second, values = [0.1, 0.4, 0.6, 0.9], [0.4, 0.4, 0.6, 0.9], [0.1, 0.4, 0.6, 0.9]
+    parts = {"one batch": first, "+ another": second, "= all": first + second}
+    for panel, (title, scores) in zip(panels, parts.items(), strict=True):
+        counts = [scores.count(value) for value in values]
+        panel.bar(range(len(values)), counts, color="#4477aa", width=0.6)
+        panel.bar_label(panel.containers[0])
+        panel.set(title=title, xlabel="score", yticks=[])
+        panel.set_xticks(range(len(values)), [str(value) for value in values])
+
+
 # by name: captions, sizes in inches and what draws
 FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
+    "law": [("Counts add up, bar by bar, whatever the split", (5.8, 2.0), _law)],
     "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
     "autkc": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
     "macro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],

@@ -224,6 +224,13 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert "a&lt;b&gt;" in shown
 
 
+def test_a_threshold_in_a_table_can_be_copied_whole() -> None:
+    metric = openworld_metrics.OODBench(metrics=["fpr95tpr"], thresholds=True)
+    metric.add_batch(predictions=[0.1234567, 0.6, 0.123, 0.6], references=[0, 1, 0, 1], groups=["a", "a", "b", "b"])
+    shown = numbers_html(page_of("ood_bench"), metric.summary(), {})
+    assert re.findall(r'data-whole="([^"]+)"', shown.others) == ["0.1234567"]
+
+
 def test_results_of_anomaly_maps_say_what_they_mean() -> None:
     keys = ("image_auroc", "pixel_fpr95tpr", "pixel_iou_max", "sample_auroc", "siou", "segment_f1", "aupro@0.3")
     shown = "".join(numbers_html(page_of("anomaly_suite"), Summary({key: Rate(0.5, True) for key in keys}), {}))

@@ -172,7 +172,7 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     shown = max(MAX_ROWS, len(images))
     rows = []
     for line in lines[:shown]:
-        cells = [f"<td>{number_html(value, share=is_share(key, kinds))}</td>" for key, value in zip(columns, line)]
+        cells = [f"<td>{_cell(key, value, kinds)}</td>" for key, value in zip(columns, line)]
         if images and next(iter(columns)) == "image" and line[0] < len(images):
             cells[0] = f"<td>{image_button(line[0], images[line[0]])}</td>"
         rows.append(f"<tr>{''.join(cells)}</tr>")
@@ -182,6 +182,12 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     label = html.escape(f"{name}, a table")
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
     return f"<details{' open' if name == GROUPS else ''}>{title}{wide}{more}</details>"
+
+
+def _cell(key: str, value: Any, kinds: Kinds) -> str:
+    """A number of a table; a threshold can be copied with all its digits, to be put back into an option."""
+    whole = copy_html(value) if key.removesuffix("_threshold") in kinds.keys() - {key} else ""
+    return number_html(value, share=is_share(key, kinds)) + whole
 
 
 def _way_of(key: str, kinds: Kinds) -> str:
