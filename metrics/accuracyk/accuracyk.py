@@ -25,9 +25,9 @@ Args:
     predictions: (N, K) integer class ids, ranked best first if `k_list` is given, or (N, C) floating scores, higher
         is more likely.
     references: (N,) integer class ids.
-    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
-    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids
         a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
     ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"
@@ -37,18 +37,18 @@ Args:
     per_class: whether to add the table "per_class". Defaults to False.
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the known samples; the table gets none. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of the known samples; the table gets none. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     accuracy: without `k_list`, in [0, 1]; higher is better.
     accuracy@k: for each k of `k_list`.
     per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
         of each; then each key of the results for the samples of that class.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a k out of range, swapped columns.

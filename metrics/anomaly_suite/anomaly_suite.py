@@ -6,9 +6,10 @@ import evaluate
 from ._kernel import AnomalySuite as Core, Evaluated
 
 _DESCRIPTION = """
-Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall
-curve and best F1 of images and of pixels, and the area under the per-region overlap curve (AUPRO) up to several limits
-of the false-positive rate. All are exact: every distinct score is a threshold, and one sort serves all pixel metrics.
+Metrics of industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the
+precision-recall curve and best F1 of images and of pixels, and the area under the per-region overlap curve (AUPRO) up
+to several limits of the false-positive rate. All are exact: every distinct score is a threshold, and one sort serves
+all pixel metrics.
 """
 
 _CITATION = """
@@ -46,15 +47,15 @@ _CITATION = """
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, H, W) anomaly maps, higher is more anomalous, or a list of maps of different shapes (H, W).
-    references: masks of the same shapes; 0 or False is normal, 1 or True anomalous. Or a dict for each image,
-        {"masks": (D, H, W), "saturation_areas": (D,)}: a mask of each defect, and how many of its pixels are enough;
-        D may be 0. Then sPRO is reported, and all else is of the union of the masks.
-    image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
-    image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
+    references: masks of the same shapes; 0 or False is normal, 1 or True anomalous. Or a dict for each image, {"masks":
+        (D, H, W), "saturation_areas": (D,)}: a mask of each defect, and the number of its pixels that suffices; D may
+        be 0. Then sPRO is reported, and everything else uses the union of the masks.
+    image_scores: optional (N,) scores of the images. Default to the maxima of the maps, see `image_reduction`.
+    image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomalous pixel.
     samples: optional (N,) strings or integers, the id of the sample that each image shows, such as a product seen from
-        several sides. It is anomalous if any image is, and its score is the highest of its images'.
-    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+        several sides. It is anomalous if any of its images is, and its score is the highest score of its images.
+    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.
@@ -63,58 +64,59 @@ Args:
     points: operating points to add for each level, such as "fpr95tpr", the lowest FPR at a TPR of at least 95 %: any of
         fpr, tpr, fnr and tnr on both sides of a number in (0, 100]. Defaults to ().
     thresholds: add the thresholds of the points. Defaults to False.
-    significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
-        normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
-    ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
-        and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
+    significant_bits: number of bits to keep of each pixel's significand, 4 to 52. The rest are cut off, so memory for
+        normal pixels is bounded, and pixel results get an error bound. Set it at load. Defaults to None: all.
+    ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, they split
+        regions, and they do not count towards image scores and labels. Set it at load. Defaults to None: no pixel is
+        void.
     regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
-        pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Given at load.
-    image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
-        anomalous is what scores above the threshold. Default to None and None.
-    components: judge components of the pixels above the pixel_threshold, which is then needed at load: adds siou, ppv
-        and segment_f1. Given at load. Defaults to False.
-    min_predicted, min_object: pixels below which a predicted component is erased, and an object of a mask is void.
-        Given at load. Default to 0 and 0.
+        pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Set it at load.
+    image_threshold, pixel_threshold: thresholds chosen beforehand, at which to add F1, precision and recall; whatever
+        scores above the threshold is anomalous. Default to None and None.
+    components: judge components of the pixels above the pixel_threshold, which is then required at load: adds siou, ppv
+        and segment_f1. Set it at load. Defaults to False.
+    min_predicted, min_object: minimum number of pixels: smaller predicted components are erased, and smaller objects of
+        a mask are void. Set them at load. Default to 0 and 0.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
-        with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
-    per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+        with `significant_bits`. Set it at load if you add batches. Defaults to None: no AUPIMO.
+    per_image: add "per_image", a table of the images. Set it at load if you add batches. Defaults to False.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of normal and anomalous images. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
     image_ap, pixel_ap: average precision, the step sum under the precision-recall curve.
     image_aupr, pixel_aupr: area under the same curve by trapezoids.
     image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: a threshold that
-        attains it; anomalous is what scores above the threshold, and everything where it is -inf.
+        attains it; whatever scores above the threshold is anomalous, and everything is if it is -inf.
     pixel_iou_max: the best intersection over union of the anomalous pixels and those above a threshold, TP/(TP+FP+FN).
     image_fpr95tpr, pixel_fpr95tpr and so on, with `points`, and with `thresholds` image_fpr95tpr_threshold and so on.
-    sample_auroc, sample_ap, sample_f1_max: the same of samples, with that column.
+    sample_auroc, sample_ap, sample_f1_max: the same for samples, if that column is passed.
     siou, ppv, segment_f1, with `components`: the mean overlap of objects with the components that touch them (sIoU),
         the mean share of predicted components inside objects (PPV), and F1 of both, averaged over thresholds of the
-        overlap from 1/4 to 3/4. None for a mean of nothing.
+        overlap from 1/4 to 3/4. None if there is nothing to average.
     image_f1, image_precision, image_recall, pixel_f1, pixel_precision, pixel_recall: with a threshold of that level,
         the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
         false-positive rate of the normal pixels, up to L.
-    auspro@0.3 and so on, where references tell defects apart: the same, where each defect is a region, and is found
-        whole as soon as as many of its pixels are as its saturation area says.
+    auspro@0.3 and so on, if references list each defect: the same with each defect as a region, which counts as wholly
+        found once its saturation area is found.
     aupimo, with `pimo_bounds`: the mean, over the anomalous images, of the recall of the image's anomalous pixels,
         averaged over the logarithm of the false-positive rate of the pixels of normal images, between the bounds.
     per_image, with `per_image`: a table {"image": [0, …], "score": […], "label": […], "decision": […], "iou": […],
         "aupimo": […]}. The decision and the IoU are those at the thresholds of image_f1_max and pixel_f1_max. IoU is
-        None where no pixel is anomalous or called so, AUPIMO for normal images. Columns of a level that was not asked
-        for are left out, the IoU with `significant_bits` too, AUPIMO without `pimo_bounds`.
-    pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
-        far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+        None if no pixel is anomalous or called anomalous, AUPIMO for normal images. Columns of a level that was not
+        requested are left out, as are the IoU with `significant_bits` and AUPIMO without `pimo_bounds`.
+    pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value from the full scores differs by at
+        most this much. Results without a bound (pixel_f1_max_threshold, AUPRO with `num_thresholds`) are left out.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, masks of one row without
-        `regions="labels"`, a level with one class only, a saturation area below 1, a limit out of range, a lower bound
+        `regions="labels"`, a level with only one class, a saturation area below 1, a limit out of range, a lower bound
         of AUPIMO that so few normal pixels cannot reach.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 

@@ -23,9 +23,9 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) floating scores, higher is more likely.
     references: (N,) integer class ids.
-    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
-    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
     ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
         k-th score) or "expected" (the chance of a hit when ties are broken at random).
@@ -34,18 +34,18 @@ Args:
     per_class: whether to add the table "per_class". Defaults to False.
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the known samples; the table gets none. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of the known samples; the table gets none. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th
         highest score of the sample and s_(C+1) is minus infinity. In [0, 1]; higher is better.
     per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
         of each; then each key of the results for the samples of that class.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a K out of range, swapped columns.

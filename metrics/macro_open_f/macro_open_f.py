@@ -30,19 +30,19 @@ Args:
     references: (N,) class ids; a negative one says that the sample is unknown.
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
-    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
-    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
     num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
         columns, or to one more than the largest id.
-    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+    per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of known and unknown samples. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
@@ -52,8 +52,8 @@ Returns:
         and "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, taken for known"), "true_class" (-1 for unknown)
         and "predicted_class".
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, an empty `t_list`.

@@ -30,48 +30,48 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
-    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
-    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
-        tnr and XX a number in (0, 100] such as 95 or 99.5, a rate alone, which is that at the `threshold`, and the
-        names of scalar binary metrics of sklearn.metrics.
+        tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, and the names of
+        scalar binary metrics of sklearn.metrics.
     in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1. One of them may be "rest":
-        all labels that are not the other's.
-    ignore_value: label of samples that are left out. Defaults to None.
+        every label but the other.
+    ignore_value: label of samples to leave out. Defaults to None.
     threshold: for fpr, tpr, fnr, tnr and the metrics of scikit-learn that judge decisions: a sample is OOD when its
         score is greater.
     thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
     step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
         An approximation; by default every distinct score counts.
-    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+    per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
-    significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
-        bounded, and each result gets an error bound. Given at load. Defaults to None, which keeps all.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of in-distribution and OOD samples. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
+        bounded, and each result gets an error bound. Set it at load. Defaults to None, which keeps all.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of in-distribution and OOD samples. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
-    auroc: chance that an OOD sample scores above an in-distribution one, ties counting half.
+    auroc: the chance that an OOD sample scores above an in-distribution one, ties counting half.
     aupr_out, aupr_in: average precision with OOD, or in-distribution, as the positive class.
     aupr_out_trapezoid, aupr_in_trapezoid: area under the same curves by trapezoids, as OpenOOD takes it.
     detect_acc: the highest accuracy over all thresholds.
     fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
         tpr5fpr, the highest TPR with FPR <= 0.05.
-    fpr95tpr_threshold and so on, with `thresholds`: the t such that score > t is that decision.
-    per_sample, with `per_sample`: a table at the `threshold`, or else at that of the first operating point or
-        detect_acc among the metrics, or else at that of fpr95tpr, which is added as `<name>_threshold`: "sample" (its
-        place in the order of addition, from 0), "score", "reference" and "decision" ("known" or "unknown", which is
-        OOD), and "outcome": "known, called known", "known, called unknown", "unknown, called unknown" or "unknown,
-        taken for known".
-    auroc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. Results that
-        have no such bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
-    and one float for each rate at the threshold and each metric of scikit-learn, under its name.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    fpr95tpr_threshold and so on, with `thresholds`: the t for which score > t gives that value.
+    per_sample, with `per_sample`: a table of decisions at `threshold` if it is set, otherwise at the threshold of the
+        first operating point or detect_acc in `metrics`, otherwise at that of fpr95tpr; the last two are added as
+        `<name>_threshold`. It has "sample" (its position in the order added, from 0), "score", "reference" and
+        "decision" ("known" or "unknown", which is OOD), and "outcome": "known, called known", "known, called unknown",
+        "unknown, called unknown" or "unknown, taken for known".
+    auroc_error and so on, with `significant_bits`: the value from the full scores differs by at most this much. Results
+        without a bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
+    Further keys: one float for each rate at the threshold and for each metric of scikit-learn, under its name.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, other labels, one class only, an unknown metric, no threshold

@@ -29,54 +29,54 @@ _CITATION = """
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) scores of the known classes, higher is more likely, or (N,) predicted class ids.
-    references: (N,) class ids; a negative one says that the sample is unknown.
+    references: (N,) class ids; negative for unknown samples.
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
     open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
-        the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
+        XCurve's four arrays: scores of the known and of the unknown samples, and predicted and true classes of the
         known ones.
-    counts: optional (N,) integers of at least 0, how often each row occurs, where an engine has grouped equal rows.
-    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
-    significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
-        bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
-    fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
+    significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
+        bounded, and results that rank scores get an error bound. Set it at load. Defaults to None, which keeps all.
+    fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to report the correct-classification
         rate. Defaults to None.
-    risk_metrics: a name or names of what it costs to accept the samples that score lowest: "aurc", "augrc",
-        "risk@cov80" and "coverage@risk5" (of any percentage). Defaults to (), none.
-    ood_cost: in these risks, an accepted unknown sample costs ood_cost, in [0, 1], and a known one of a wrong class
-        1 - ood_cost. Defaults to None: both cost 1.
-    unknown_share: in these risks, unknown samples weigh as if this share of all were unknown, in (0, 1). There is no
-        "aurc" then. Defaults to None: the share of the data.
-    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+    risk_metrics: name or names of results on the risk of accepting the lowest-scoring samples: "aurc", "augrc",
+        "risk@cov80" and "coverage@risk5" (with any percentage). Defaults to (): none.
+    ood_cost: in these risks, an accepted unknown sample costs ood_cost, in [0, 1], and a known one with a wrong class 1
+        - ood_cost. Defaults to None: both cost 1.
+    unknown_share: in these risks, unknown samples are weighted as if they were this share of all samples, in (0, 1);
+        "aurc" is then refused. Defaults to None: their share in the data.
+    per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of known and unknown samples. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is
         the area under the OSCR curve.
-    closed_set_accuracy: share of the known samples whose class is right.
+    closed_set_accuracy: share of the known samples that are classified correctly.
     open_set_auroc: AUROC of the unknown (positive) against all known samples.
     open_set_accuracy@tpr95: accuracy of unknown against known at the highest threshold whose TPR is at least `tpr`.
-    ccr@fpr0.1 and so on, for `fpr_list` (in percent): the highest share of the known samples that are accepted and
-        rightly classified, among thresholds that accept at most that share of the unknown ones: a point of the OSCR
-        curve.
+    ccr@fpr0.1 and so on, for `fpr_list` (in percent): the highest share of known samples that are accepted and
+        correctly classified, over the thresholds that accept at most that share of the unknown ones: a point of the
+        OSCR curve.
     aurc, augrc, for `risk_metrics`: the area under the risk-coverage curve, and under the generalised one. An accepted
         sample is an error if it is unknown or its class is wrong; tied samples are in random order.
-    risk@cov80, coverage@risk5 and so on: the share of errors among the 80 % of the samples that score lowest; the
-        highest share of the samples that a threshold accepts with at most 5 % errors among them.
-    openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
+    risk@cov80, coverage@risk5 and so on: the share of errors among the lowest-scoring 80 % of the samples; the highest
+        share of samples that a threshold can accept with at most 5 % errors among them.
+    openauc_error and so on, with `significant_bits`: the value from the full scores differs by at most this much. The
         closed-set accuracy has none, since it ranks no scores; coverage@risk is left out.
-    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is
-        exceeded by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
+    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy (samples that score
+        above it are called unknown), and a table: "sample" (its position in the order added, from 0), "score",
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.

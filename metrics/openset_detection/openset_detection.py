@@ -30,37 +30,37 @@ _CITATION = r"""
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
-    references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict
-        is 1 for difficult or crowd objects, which count nowhere, and 0 for the others.
-    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
-        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
+    references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict is
+        1 for difficult or crowd objects, which are not counted, and 0 for the others.
+    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
+        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
-    unknown_class_id: class by which a prediction says "unknown". Defaults to -1.
-    iou_threshold: boxes are matched at this IoU or above it, in (0, 1]. Defaults to 0.5.
-    conf_threshold: predictions with a lower confidence are left out. Defaults to 0.0.
+    unknown_class_id: class id of an "unknown" prediction. Defaults to -1.
+    iou_threshold: boxes match at this IoU or above, in (0, 1]. Defaults to 0.5.
+    conf_threshold: predictions with a lower confidence are dropped. Defaults to 0.0.
     box_format: "xyxy" (default), "xywh" (corner and size) or "cxcywh" (centre and size).
-    count_background: whether "unknown" predictions without an object count in FP_unknown. Defaults to False.
+    count_background: whether unmatched "unknown" predictions count in FP_unknown. Defaults to False.
     protocol: "ow-dln" (default), the definitions of OW-DLN's guide, or "owod", those of papers on open-world detection.
     matching: "iou", highest IoU first, or "confidence", most confident prediction first. Defaults to None, which is
         "iou", and Pascal VOC's matching for protocol="owod", which takes no other.
     recall_level: recall at which "owod" compares precisions for WI, in (0, 1]; None leaves WI out. Defaults to 0.8.
-    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod" by previously and newly known.
+    previously_known: the known_classes from earlier tasks, to split mAP of "owod" into previously and newly known.
         Defaults to None.
     plus_one: whether widths and heights are x2 - x1 + 1, as in the VOC devkit's code. Defaults to False.
     unknown_below: predictions of known classes with a lower confidence count as unknown. Defaults to None: none does.
-    average_precision: "all" points (default) or "11-point", of "owod".
+    average_precision: "all" points (default) or "11-point", for "owod".
     per_class: whether to return a table of counts and rates by class. Defaults to False.
     per_image: whether to return a table of counts and rates by image. Defaults to False.
     conf_list: confidences for a sweep of U-Recall, WI and A-OSE; "ow-dln" needs matching="confidence" for it.
         Defaults to None.
-    errors: whether to return the tables fates and errors: what became of the objects, and the kinds of false positives
-        with what mending them would gain. Defaults to False.
-    recall_budgets: numbers k of predictions an image, for AR@k of unknown objects. Defaults to ().
-    budget: "unknown" (default), where predictions on known objects do not spend it, or "all", where they do.
-    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the images. Defaults to None and 1000 and 0.
-    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
-        table, and `groups_skipped` counts them.
+    errors: whether to return the tables fates and errors: the fate of each object, and the kinds of false positives
+        with the gain from fixing each. Defaults to False.
+    recall_budgets: numbers k of predictions per image, for AR@k of unknown objects. Defaults to ().
+    budget: "unknown" (default): predictions on known objects do not use it up; or "all": they do.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
+        a percentile bootstrap of the images. Default to None and 1000 and 0.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
+        None in the table, and `groups_skipped` counts them.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.
@@ -77,16 +77,16 @@ Returns:
         classes of precision and recall.
     fates, errors: with errors, tables of counts, with shares and gains, which also stand beside them as
         fate(unknown, missed) and ΔmAP(badly placed).
-    AR@10: with recall_budgets, recall of unknown objects by so many predictions an image, the mean over ten IoUs.
+    AR@10: with recall_budgets, recall of unknown objects by that many predictions per image, averaged over ten IoUs.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
-    per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
-    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
-        a slash, as near of near/cifar100: the mean of its groups.
+    per_class, per_image, sweep: the requested tables, dicts of columns of equal length.
+    groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
+        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 
 Raises:
-    ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that hold the unknown
-        id, a threshold out of range, lengths that differ, an option that the protocol has not, WI of "owod" where
-        images without unknown objects do not reach recall_level.
+    ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that include the
+        unknown id, a threshold out of range, lengths that differ, an option that the protocol does not have, WI of
+        "owod" where images without unknown objects do not reach recall_level.
     TypeError: missing columns or known_classes, unknown arguments, values that are not numbers.
 
 Examples:
