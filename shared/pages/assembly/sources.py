@@ -34,6 +34,8 @@ def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> lis
         read_files(sorted(part, key=lambda path: path.name), source.readers, apart)
         for source, part in zip(page.sources, paths)
     ]
+    for one in data:
+        check_names("the data", list(one.arrays))  # before any pattern looks at them
     return page.joined(data)
 
 
