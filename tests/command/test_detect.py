@@ -329,7 +329,7 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
 def test_help(run: Run) -> None:
     code, output, _ = run("--help")
     assert code == 0
-    assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "boxes are matched at this IoU"))
+    assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "boxes match at this IoU"))
 
 
 def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
