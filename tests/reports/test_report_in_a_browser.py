@@ -9,7 +9,7 @@ import pytest
 
 from openworld_metrics import evaluation, reports
 from tests.detection import scenes
-from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 

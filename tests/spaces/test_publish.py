@@ -22,7 +22,7 @@ import layout
 import openworld_metrics
 import publish
 import sync
-from tests.pages.serving import serve
+from tests.pages.served import serve
 from tests.pages.steps import STEPS, as_lists
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)

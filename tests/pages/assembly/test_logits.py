@@ -14,7 +14,7 @@ import pytest
 from openworld_metrics import scores
 from openworld_metrics.pages.assembly.logits import with_scores_of_logits
 from openworld_metrics.pages.reading.data import Data
-from tests.pages.test_several import called, runner_of, show
+from tests.pages.assembly.test_several import called, runner_of, show
 
 Load = Callable[..., Any]
 RNG = np.random.default_rng(0)

@@ -14,9 +14,9 @@ from openworld_metrics.pages.assembly.left_out import unread
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.uploads import read_files, read_table
-from tests.pages.test_figures import page as page_of
-from tests.pages.test_reading import controls, rerun
-from tests.pages.test_showing import runner
+from tests.pages.figures.test_figures import page as page_of
+from tests.pages.reading.test_reading import controls, rerun
+from tests.pages.results.test_comparison import runner
 
 # of each metric a table whose cells are wrong in rows 2, 5 and 9, from 0
 WRONG: dict[str, dict[str, tuple[list[Any], dict[int, str]]]] = {

@@ -22,7 +22,7 @@ from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.pages.serving.limits import RefusedError
-from tests.pages.test_several import called, runner_of, show
+from tests.pages.assembly.test_several import called, runner_of, show
 
 RNG = np.random.default_rng(0)
 NAMES = ("test/cut/0", "test/cut/1", "test/good/0", "test/good/1")  # sorted

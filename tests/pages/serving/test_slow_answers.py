@@ -17,7 +17,7 @@ import pytest
 from openworld_metrics.pages.serving import ending
 from openworld_metrics.pages.serving.ending import bounded
 from openworld_metrics.pages.serving.limits import RefusedError
-from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, serve
 
 SECONDS = 2.0  # of a computation; the guard waits for a quarter of that
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}

@@ -15,7 +15,6 @@ from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
-from openworld_metrics.pages.gallery import choosing
 from openworld_metrics.pages.runner import Runner
 
 MAX_BYTES = 300_000
@@ -87,16 +86,6 @@ def test_own_data_have_the_options_of_the_metric(forms: Any, tmp_path: Path) -> 
     held = changes["options"]
     assert (held["known_classes"], held["unknown_class_id"], held["iou_threshold"]) == ("3, 4", "99", 0.5)
     assert "Guessed: known classes 3–4 (predicted by the detector); unknown id 99" in changes["read"]["value"]
-
-
-def test_three_questions_lead_to_every_metric() -> None:
-    """And to nothing else."""
-    reached = {choosing.suggestion(says, None, None) for says in (choosing.SCORE, choosing.BOXES, choosing.MAPS)}
-    for unknown in (choosing.YES, choosing.NO):
-        second, sums = choosing.questions(choosing.CLASSES, unknown)
-        assert second
-        reached |= {choosing.suggestion(choosing.CLASSES, unknown, answer) for answer in sums}
-    assert reached == set(METRICS)
 
 
 def test_no_sample_is_read_for_files_of_ones_own(forms: Any) -> None:

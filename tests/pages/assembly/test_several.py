@@ -18,6 +18,7 @@ from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.serving.limits import RefusedError
+from tests.pages.assembly.test_pairing import MAPS, MASKS, packed, save
 from tests.pages.groups import (
     CLASSES,
     DETECTORS,
@@ -28,7 +29,6 @@ from tests.pages.groups import (
     tables,
     yolo_archives,
 )
-from tests.pages.test_pairing import MAPS, MASKS, packed, save
 
 Load = Callable[..., Any]
 

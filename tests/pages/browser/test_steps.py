@@ -19,10 +19,10 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
+from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
-from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
 from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
-from tests.pages.test_showing import contrast
 
 Load = Callable[..., Any]
 GALLERY_ORDER = (*openworld_metrics.METRICS,)
@@ -119,7 +119,7 @@ class Page:
             titles = [cell.get_attribute("title") for cell in row.locator("td span").all()]
             full = [float(title) if title in ("inf", "-inf") else json.loads(title) for title in titles]
             for cell, value in zip(row.locator("td span").all(), full):
-                if name.endswith("_threshold"):  # as short as decides the same: see test_showing.py
+                if name.endswith("_threshold"):  # as short as decides the same: see figures/test_threshold.py
                     assert math.isfinite(float(cell.inner_text())) == math.isfinite(value)
                     continue
                 assert float(cell.inner_text()) == pytest.approx(value, abs=5e-4, rel=5e-3)
@@ -447,7 +447,7 @@ def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], brows
 
 
 def gallery_data(name: str) -> Path:
-    return Path(__file__).resolve().parents[2] / "metrics" / name / "examples"
+    return Path(__file__).resolve().parents[3] / "metrics" / name / "examples"
 
 
 @needs_browser

@@ -14,7 +14,7 @@ from openworld_metrics import METRICS, metric_class
 from openworld_metrics.pages.assembly.direction import wrong_way
 from openworld_metrics.pages.serving import costs
 from openworld_metrics.pages.serving.limits import RefusedError
-from tests.pages.test_several import Load, called, runner_of, show
+from tests.pages.assembly.test_several import Load, called, runner_of, show
 
 COUNTED = [name for name in METRICS if "counts" in metric_class(name).columns]
 
