@@ -15,7 +15,6 @@ from .overlap import overlapping_pairs
 from .pairs import Pairs
 from .rules import MATCHINGS, Rules
 
-
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
