@@ -113,10 +113,10 @@ def compute(
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, asked = len(metric), metric.confidence_level is not None
-        summary, note = with_quick_intervals(metric, type(metric).summary)
+        summary, note = with_quick_intervals(metric, type(metric).summary, reported=report is not None)
     shown, summary = summary, summary if asked else without_intervals(summary)
     results = summary.as_dict()
-    page = [] if report is None else [error_report(name, results, report, images, places, count)]
+    page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)
@@ -147,7 +147,7 @@ def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
         add(columns)
         return
     # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
+    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
         for batch in columns_of_files.batches(columns):
             add(batch)
             progress.update(len(next(iter(batch.values()))))

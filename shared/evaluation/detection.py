@@ -15,6 +15,7 @@ from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, shares, value_text
 from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
+from .progress import progress_bar
 from .standard import standard_metrics
 
 BATCH = 64  # images
@@ -89,14 +90,11 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
     """As `openset_metrics`, without names and sizes; the results know what they are."""
-    from tqdm import tqdm
-
     if options.get("box_format", "xyxy") != "xyxy":
         raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
     true, found = detections.dataset.references, detections.predictions
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(true), unit=" images", disable=None if progress else True) as bar:
+    with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
             metric.add_batch(predictions=found[part], references=true[part])
