@@ -26,6 +26,7 @@ from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .printing import PRINTED, form_of, printing
 from .terminal.detectors import detection_text
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
@@ -78,11 +79,13 @@ on a terminal, JSON in a pipe.
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
+@printing(*PRINTED)
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
     report: Path | None = arguments["report"]
+    form = form_of(arguments["form"], arguments["percent"])
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -105,8 +108,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
     places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
-    text = detection_text(results, places, options.get("confidence_level")) if on_terminal() else as_json(results)
-    deliver(text, *writes)
+    lay_out = partial(detection_text, results, places, options.get("confidence_level"), percent=arguments["percent"])
+    deliver(lay_out() if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 

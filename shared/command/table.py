@@ -18,6 +18,7 @@ from ..reports.rendering import FORMS, INTERVALS, SECOND, render
 from ..reports.tables import ROW_KINDS, ResultTable, make_table, numbers_of
 from .messages import warn
 from .outputs import check_outputs, deliver
+from .printing import printing
 
 _HELP = """Put the results of several files in one table.
 
@@ -45,7 +46,7 @@ _NOTES = {
 
 @click.command(help=_HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE …", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="How to print.")
+@printing(*FORMS, default="text")
 @click.option("--rows", type=click.Choice(ROW_KINDS), help="What the rows are.  [default: files, or groups of one]")
 @click.option(
     "--keys", metavar="KEY,KEY", help="Which results, or the last parts of their names, with *.  [default: all numbers]"
@@ -58,7 +59,6 @@ _NOTES = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="What a file, group or key is called in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Say which way is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="To tell models from the best.")
-@click.option("--percent", is_flag=True, help="Rates times 100.")
 @click.option("--digits", type=click.IntRange(0, 17), help="After the point.  [default: 4, or 2 of percent]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."

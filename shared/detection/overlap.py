@@ -41,11 +41,11 @@ class Overlaps(NamedTuple):
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
-        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
+        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int8)
         ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
-        signs[near] = np.asarray(beside, dtype=np.int64)[place]
+        signs[near] = np.asarray(beside, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 

@@ -28,7 +28,9 @@ class Pairs(NamedTuple):
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
+        """Some of the pairs, by a mask or by their places; no copy where the mask keeps all."""
+        if which.dtype == bool and which.all():
+            return self
         return Pairs(*(column[which] for column in self))
 
 

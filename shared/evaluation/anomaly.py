@@ -26,6 +26,7 @@ from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 from .category_options import by_category, check_categories, options_of, with_void
 from .map_reading import check_names, map_reader
+from .progress import progress_bar
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 
@@ -83,8 +84,6 @@ def evaluate_maps(
 
     Parameters: listed, as `list_anomaly_maps` gives it; curves, whether to keep the curves of each group.
     """
-    from tqdm import tqdm
-
     check_names(listed)
     if sample_pattern is None and listed.data.layout is not None:
         sample_pattern = listed.data.layout.samples
@@ -109,8 +108,7 @@ def evaluate_maps(
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
     tables: dict[str, dict[str, Any]] = {}
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
+    with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             # one category at a time: its pixels go when its numbers are there
             metric, scored = read_category(listed, [*pairs], read, judged, bar.update, sample_pattern)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, value_text
+from ..formats.written.results import as_json, shares, value_text
 from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
+from .progress import progress_bar
 from .standard import standard_metrics
 
 BATCH = 64  # images
@@ -46,6 +47,7 @@ _MEANINGS_STANDARD = {
     "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
     "recall": "at the same confidence; higher is better",
 }
+_SHARES = {"Precision", "Recall", "AP", "share", "ΔmAP", "ΔU-AP", "ΔU-Recall"}  # among the columns of tables
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 
 
@@ -88,14 +90,11 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
     """As `openset_metrics`, without names and sizes; the results know what they are."""
-    from tqdm import tqdm
-
     if options.get("box_format", "xyxy") != "xyxy":
         raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
     true, found = detections.dataset.references, detections.predictions
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(true), unit=" images", disable=None if progress else True) as bar:
+    with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
             metric.add_batch(predictions=found[part], references=true[part])
@@ -147,21 +146,27 @@ def compare_detections(
     )
 
 
-def summary(results: Results) -> str:
-    """The results as text: a section each for the standard and the open-set metrics, and for a comparison."""
+def summary(results: Results, percent: bool = False) -> str:
+    """The results as text: a section each for the standard and the open-set metrics, and for a comparison.
+
+    With `percent`, shares are times 100; of a comparison, all numbers stay as they are.
+    """
     parts = []
+    in_percent = shares(results) | _SHARES if percent else frozenset()
     for section, values in ((section, results[section]) for section in _TITLES if section in results):
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
         if not any(f"{key}_low" in rows for key in KEYS_OF_TABLES):  # which the tables do not hold
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
-        width = max(map(len, rows))
+        ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
+        said = {key: _with_ends(rows, key, key in in_percent) for key in rows if key not in ends}
+        widths = max(map(len, said)), max(10, *map(len, said.values()))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
-            f"{key:{width}}  {value_text(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()
+            f"{key:{widths[0]}}  {text:{widths[1]}}  {meanings.get(key, '')}".rstrip() for key, text in said.items()
         ]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
-        parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
+        parts += [f"{key}\n{_table(value, in_percent)}" for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
@@ -184,7 +189,15 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
-def _table(columns: Mapping[str, Sequence[Any]]) -> str:
-    cells = [[key, *map(value_text, values)] for key, values in columns.items()]
+def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> str:
+    """A value, and its interval beside it where there is one."""
+    text = value_text(rows[key], percent)
+    if f"{key}_low" not in rows:
+        return text
+    return f"{text} [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]"
+
+
+def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
+    cells = [[key, *(value_text(value, key in in_percent) for value in values)] for key, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))

@@ -20,6 +20,7 @@ from ..formats.maps.listing import AnomalyMaps
 from ..formats.maps.pixels import size_text
 from ..formats.reasons import named
 from .mask_reading import MaskRules, Masks, invalid_pixels, read_masks, saturations_of
+from .progress import progress_bar
 from .read_ahead import read_ahead
 from .resizing import WAYS, resized_map
 
@@ -142,7 +143,6 @@ def file_problems(
 
     Parameters: those of `map_reader`, and progress, whether to show a bar on a terminal.
     """
-    from tqdm import tqdm
 
     def problem(pair: tuple[AnomalyImage, Path]) -> str | None:
         try:
@@ -155,7 +155,7 @@ def file_problems(
         read = map_reader(listed, resize, ignore_value, **options)
     except (ValueError, TypeError) as error:
         return [*listed.problems, str(error)]
-    bar = tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True)
+    bar = progress_bar(total=len(listed.pairs), unit=" images", shown=progress)
     with bar:
         found = []
         for line in read_ahead(problem, listed.pairs):

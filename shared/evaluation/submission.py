@@ -25,6 +25,7 @@ from ..formats.maps.pixels import size_text
 from ..formats.maps.places import files_below
 from ..formats.reasons import named
 from ..formats.written.atomic import check_folder
+from .progress import progress_bar
 from .read_ahead import read_ahead
 
 # how many images an object has in either split
@@ -79,8 +80,6 @@ def write_submission(
     Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are not
     finite or become so in float16, and objects without a threshold; OSError for what cannot be written.
     """
-    from tqdm import tqdm
-
     listed = _listed(Path(maps))
     for category in COUNTS:
         if category not in thresholds:
@@ -95,8 +94,7 @@ def write_submission(
             with named(item.file):
                 return _write(draft, item, np.asarray(widen(score_map, "map")), thresholds[item.category])
 
-        # disable=None: no bar where standard error is not a terminal
-        with tqdm(total=len(listed), unit=" maps", disable=None if progress else True) as bar:
+        with progress_bar(total=len(listed), unit=" maps", shown=progress) as bar:
             for item, found in zip(listed, read_ahead(write, listed)):
                 so_far = merged[item.category]
                 merged[item.category] = Merged(so_far.before + found.before, so_far.after + found.after)

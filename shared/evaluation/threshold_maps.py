@@ -14,6 +14,7 @@ from ..formats.maps.pixels import size_text
 from ..formats.maps.places import files_below
 from ..formats.reasons import named
 from ..formats.written.thresholds import FittedThreshold
+from .progress import progress_bar
 from .read_ahead import read_ahead
 from .threshold_rules import parse_rule
 
@@ -29,13 +30,10 @@ def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False)
     Maps are read one by one, once or several times, and never all held. Raises ValueError with the file's name for
     what is no map, NaN, and a map of another size than the others of its category.
     """
-    from tqdm import tqdm
-
     found = parse_rule(rule)
     files = normal_maps(folder)
     thresholds: dict[str, float] = {}
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(unit=" maps", disable=None if progress else True) as bar:
+    with progress_bar(unit=" maps", shown=progress) as bar:
         for category, paths in files.items():
             with named(category):
                 thresholds[category] = found.fit(_Maps(paths, bar))

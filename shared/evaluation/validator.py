@@ -16,6 +16,7 @@ from ..formats.boxes.class_names import class_ids
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.yolo.data import read_yolo_data
 from .detection import Results, evaluate_detections, save_results
+from .progress import progress_bar
 
 
 class OpenSetValidator:
@@ -93,9 +94,7 @@ def load_model(path: str | Path) -> Any:
 
 
 def _predictions(model: Any, dataset: Dataset, options: Mapping[str, Any], progress: bool) -> Iterator[Boxes]:
-    from tqdm import tqdm
-
-    for path in tqdm(dataset.paths, unit=" images", disable=None if progress else True):
+    for path in progress_bar(dataset.paths, unit=" images", shown=progress):
         (result,) = model.predict(str(path), **options)
         boxes, scores, labels = (_array(x) for x in (result.boxes.xyxy, result.boxes.conf, result.boxes.cls))
         yield predicted_boxes(boxes, scores, labels)

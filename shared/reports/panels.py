@@ -94,7 +94,17 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
     _frame(axes, title, "score", "share of each side")
     axes.set_ylim(bottom=0)
     handles, labels = axes.get_legend_handles_labels()
-    axes.legend(handles[::-1], labels[::-1], frameon=False, fontsize=8.5)
+    # below the axis, where no shape of the data reaches
+    axes.legend(
+        handles[::-1],
+        labels[::-1],
+        frameon=False,
+        fontsize=8.5,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        ncols=2,
+        borderaxespad=0,
+    )
 
 
 def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
