@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_ROWS = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -56,7 +56,7 @@ class Corners(NamedTuple):
 
     def _shortest(self) -> float:
         """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
-        parts = (self.rounded[start : start + _ROWS] for start in range(0, len(self.rounded), _ROWS))
+        parts = (self.rounded[start : start + _MEASURED] for start in range(0, len(self.rounded), _MEASURED))
         return min((float((part[:, 2:] - part[:, :2]).min()) for part in parts), default=1.0)
 
 
