@@ -2595,14 +2595,15 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
-    remainders = np.zeros((len(table), 4))
     if box_format == "xyxy":
-        return remainders
+        return np.broadcast_to(0.0, (len(table), 4))  # which takes no memory
+    remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
         table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
     else:
+        remainders[:, :2] = 0.0
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
     return remainders
 
@@ -2649,6 +2650,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
 # that an IoU is a fraction of the numbers of the input.
 
+_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2674,9 +2676,9 @@ class Corners(NamedTuple):
         Infinite for a box whose area is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
-        if exact and min(side.min(initial=1.0) for side in sides) ** 2 >= _TINY:  # as nearly always, and at once
+        if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
             return np.broadcast_to(0.0, len(self.rounded))
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
@@ -2689,6 +2691,11 @@ class Corners(NamedTuple):
             with np.errstate(divide="ignore"):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
+
+    def _shortest(self) -> float:
+        """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
+        parts = (self.rounded[start : start + _MEASURED] for start in range(0, len(self.rounded), _MEASURED))
+        return min((float((part[:, 2:] - part[:, :2]).min()) for part in parts), default=1.0)
 
 
 def exact_ious(
@@ -3335,8 +3342,8 @@ class Outcomes(NamedTuple):
     """What each prediction counts as.
 
     boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
-        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
     """
 
@@ -3788,7 +3795,7 @@ class RankedClass(NamedTuple):
 
     rows: (n,) of the predictions
     image, confidence: of each
-    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    kinds: (4, n) bool, whether it is a TP, a FP, one on an unknown object, and any
     last: the places of the last ones of each distinct confidence
     """
 
@@ -3800,7 +3807,8 @@ class RankedClass(NamedTuple):
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
-        return np.cumsum(self.kinds * counts[self.image], axis=1)
+        sums = self.kinds * counts[self.image]
+        return np.cumsum(sums, axis=1, out=sums)
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
@@ -3866,7 +3874,7 @@ def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, si
     few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
     ranked = ranked[np.argsort(few, kind="stable")]
     outcome = found.outcome[ranked]
-    kinds = np.ones((4, len(rows)), np.int64)
+    kinds = np.ones((4, len(rows)), dtype=bool)
     kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
     kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
     kinds[2] = on_unknown[ranked]
@@ -4064,7 +4072,7 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN)
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
     outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
     outcome[pairs.rows[to_ignored]] = ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
@@ -4300,7 +4308,9 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     taking = taking.take(first_of_each(taking.columns))
 
     says_unknown = label == boxes.unknown_id
-    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, LEFT_OUT_CLASS))
+    outcome = np.full(len(label), LEFT_OUT_CLASS, np.int8)
+    outcome[np.isin(label, boxes.known)] = FP_KNOWN
+    outcome[says_unknown] = FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
     matched = np.full(len(label), -1)
