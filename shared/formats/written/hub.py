@@ -94,13 +94,13 @@ def to_eval_results(
     if missing or not tasks:
         known = ", ".join(numbers)
         raise ValueError(f"tasks: expected for each a name of {known}, got {missing[0] if missing else 'no task'}")
-    source = _source(url=source_url, name=source_name, user=source_user, org=source_org)
+    source = {"url": source_url, "name": source_name, "user": source_user, "org": source_org}
     return [
         {
             "dataset": _without_none({"id": dataset, "task_id": task, "revision": revision}),
             "value": numbers[name],
             **_without_none({"date": date}),
-            **source,
+            **_source(**source),  # a dict of its own: YAML would write a reference to one that is shared
             **_without_none({"notes": notes}),
         }
         for task, name in tasks.items()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 import openworld_metrics as om
 from openworld_metrics.formats.written.flat import flat
@@ -82,6 +83,7 @@ def test_eval_results() -> None:
         ]
     assert (entries[0].dataset_revision, entries[0].date) == ("5503434", "2026-11-22")
     assert (entries[0].source_user, entries[0].source_org) == ("me", "us")
+    assert "&" not in yaml.safe_dump(content)  # an anchor, which not every reader of YAML takes
 
 
 NEEDED: dict[Callable[..., Any], dict[str, Any]] = {
