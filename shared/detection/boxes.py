@@ -180,14 +180,15 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
-    remainders = np.zeros((len(table), 4))
     if box_format == "xyxy":
-        return remainders
+        return np.broadcast_to(0.0, (len(table), 4))  # which takes no memory
+    remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
         table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
     else:
+        remainders[:, :2] = 0.0
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
     return remainders
 

@@ -26,7 +26,7 @@ class RankedClass(NamedTuple):
 
     rows: (n,) of the predictions
     image, confidence: of each
-    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    kinds: (4, n) bool, whether it is a TP, a FP, one on an unknown object, and any
     last: the places of the last ones of each distinct confidence
     """
 
@@ -38,7 +38,8 @@ class RankedClass(NamedTuple):
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
-        return np.cumsum(self.kinds * counts[self.image], axis=1)
+        sums = self.kinds * counts[self.image]
+        return np.cumsum(sums, axis=1, out=sums)
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
@@ -104,7 +105,7 @@ def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, si
     few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
     ranked = ranked[np.argsort(few, kind="stable")]
     outcome = found.outcome[ranked]
-    kinds = np.ones((4, len(rows)), np.int64)
+    kinds = np.ones((4, len(rows)), dtype=bool)
     kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
     kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
     kinds[2] = on_unknown[ranked]

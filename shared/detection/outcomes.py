@@ -71,8 +71,8 @@ class Outcomes(NamedTuple):
     """What each prediction counts as.
 
     boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
-        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
     """
 

@@ -86,7 +86,7 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN)
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
     outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
     outcome[pairs.rows[to_ignored]] = ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]

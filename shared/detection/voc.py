@@ -33,7 +33,9 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     taking = taking.take(first_of_each(taking.columns))
 
     says_unknown = label == boxes.unknown_id
-    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, LEFT_OUT_CLASS))
+    outcome = np.full(len(label), LEFT_OUT_CLASS, np.int8)
+    outcome[np.isin(label, boxes.known)] = FP_KNOWN
+    outcome[says_unknown] = FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
     matched = np.full(len(label), -1)
