@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..comparison import compare
 from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.boxes.dataset import Detections, Size
+from ..formats.boxes.dataset import Detections
+from ..formats.boxes.named import with_names_in_tables
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, shares, value_text
@@ -69,7 +70,10 @@ def evaluate_detections(
     "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
     openset = openset_summary(detections, known_classes=list(known_classes), progress=progress, **options)
-    results = {"openset_metrics": with_names(openset.as_dict(), detections.dataset, options), KINDS: openset.kinds()}
+    results = {
+        "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
+        KINDS: openset.kinds(),
+    }
     if not standard:
         return results
     conf_threshold = options.get("conf_threshold", 0.0)
@@ -85,7 +89,9 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
-    return with_names(openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options)
+    return with_names_in_tables(
+        openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
+    )
 
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
@@ -100,48 +106,6 @@ def openset_summary(detections: Detections, *, progress: bool = False, **options
             metric.add_batch(predictions=found[part], references=true[part])
             bar.update(len(true[part]))
     return metric.summary()
-
-
-class Named(Protocol):
-    """What names images and classes: a data set, or another that has these three of it."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the images."""
-
-    @property
-    def classes(self) -> Mapping[int, str]:
-        """The names of the classes by their ids."""
-
-    @property
-    def sizes(self) -> Sequence[Size | None]:
-        """The width and the height of each image, where they are known."""
-
-
-def with_names(results: Mapping[str, Any], of: Named, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Results whose tables name images, with their sizes where all are known, and classes."""
-    named = dict(results)
-    if "per_image" in results:
-        named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}
-    if "per_class" in results and of.classes:
-        names = class_words(of.classes, options.get("unknown_class_id", -1))
-        own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
-        named["per_class"] = {"name": own, **results["per_class"]}
-    return named
-
-
-def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
-    """Names of classes by their ids, of the id that means unknown too."""
-    return {unknown: "unknown", **classes}
-
-
-def _images(of: Named, count: int) -> dict[str, list[Any]]:
-    """The names of the images, and their sizes where all are known; nothing where not all have names."""
-    if len(of.names) != count:
-        return {}
-    sizes = [size for size in of.sizes if size is not None]
-    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == count else ()
-    return {"name": [*of.names], **{name: [*column] for name, column in columns}}
 
 
 def compare_detections(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ...formats.boxes.class_names import class_ids
+from ...formats.boxes.named import class_ids
 from ..page import Classes, Page
 from .controls import CLASSES
 

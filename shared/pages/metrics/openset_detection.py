@@ -10,8 +10,8 @@ import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
-from ...evaluation.detection import with_names as with_names_in_tables
 from ...formats.boxes.dataset import Size
+from ...formats.boxes.named import with_names_in_tables
 from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed

@@ -17,7 +17,7 @@ from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages.assembly.test_several import runner_of, show
 
 CATEGORIES = {3: "cat", 7: "traffic <light>", 20: "zebra"}
-OPTIONS = {"unknown_class_id": 999, "box_format": "xywh"}
+OPTIONS: dict[str, Any] = {"unknown_class_id": 999, "box_format": "xywh"}
 
 
 def box(image: int, label: int, x: float, **more: Any) -> dict[str, Any]:
