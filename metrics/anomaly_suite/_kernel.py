@@ -2741,8 +2741,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -2771,12 +2771,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -2866,18 +2866,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -2887,7 +2887,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -2895,11 +2895,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -2915,7 +2915,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3155,8 +3155,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3167,10 +3167,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3188,13 +3188,13 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
@@ -3235,18 +3235,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3264,9 +3262,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3283,7 +3281,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3300,7 +3298,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3340,17 +3338,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3371,7 +3369,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3509,7 +3507,7 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
+    rate: the value of the chosen rate
     threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
         where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
@@ -3572,7 +3570,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3597,10 +3595,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3612,9 +3610,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3708,8 +3706,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3749,7 +3747,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -5586,7 +5584,7 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -5610,17 +5608,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged

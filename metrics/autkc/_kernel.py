@@ -2491,7 +2491,7 @@ class TopkState(TypedDict):
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
     scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
@@ -2536,7 +2536,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
     """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
     Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
     Returns a `TopkState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -2630,7 +2630,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 def topk_accuracy(
     above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
 ) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
@@ -2767,7 +2767,7 @@ class ClassRatios(NamedTuple):
     """Rates of classes as fractions.
 
     classes, counts: the ids that occur, ascending, and how many samples each has
-    ratios: for each key, and each class, the counts and totals whose ratios sum to its rate
+    ratios: for each key, and each class, counts and totals; its rate is the sum of their ratios
     """
 
     classes: list[int]
@@ -2812,7 +2812,7 @@ def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) ->
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
-    """The samples in ascending order of their classes, and within them of their ties if asked for."""
+    """The samples in ascending order of their classes, and with `by_ties` of their ties within a class."""
     xp = array_namespace(ranks.classes)
     if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
         return ranks  # as rows that have been counted are
@@ -2886,7 +2886,7 @@ class TopK(Metric):
         self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
 
     def spans(self, width: int) -> Mapping[str, range | None]:
-        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -2912,7 +2912,7 @@ class TopK(Metric):
         return {key: Rate(value, True) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of classes, if it is asked for."""
+        """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state

@@ -3112,8 +3112,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -3142,12 +3142,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -3237,7 +3237,7 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -3261,17 +3261,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -3372,11 +3372,11 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
 #
-# One sweep over samples in the order of their open-set scores: what F-scores are made of after each of them.
+# One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 #
 # Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-# those changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into pieces of b bits, as
-# many as hold it whole: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+# the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+# to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 # float64 adds exactly in every order.
 
 _SWEPT = 1 << 15  # samples
@@ -3465,7 +3465,7 @@ def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slic
 
 
 def blocks_of(samples: Array) -> list[slice]:
-    """Blocks of samples whose sums fit the cache."""
+    """Blocks of samples, small enough that their sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
@@ -3643,14 +3643,14 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
-    found = np.flatnonzero(hits)
-    precision, recall = (_sum_of_fractions(hits[found], totals[found]) for totals in (accepted, samples))
-    return precision * recall / (precision + recall) if len(found) else Fraction()
+    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    hit = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(hit) else Fraction()
 
 
 def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
-    """Σ counts/totals; those of one denominator are added first."""
+    """Σ counts/totals; fractions with equal denominators are added first."""
     distinct, place = np.unique(totals, return_inverse=True)
     sums = count_ids(place.reshape(-1), len(distinct), counts)
     return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
@@ -3673,14 +3673,14 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
 
 
 def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A + b rounded, and what rounding took off. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A·b rounded, and what rounding took off. Source: Dekker's product of halves of 26 bits."""
+    """Return a·b rounded, and its rounding error. Source: Dekker's product of halves of 26 bits."""
     halves = []
     for x in (a, b):
         scaled = 134217729.0 * x  # 2^27 + 1
@@ -3721,11 +3721,11 @@ def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
 
 
 def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it fits t_list, where there is one."""
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
     if "thresholds" not in state:
         return {}
-    given: Any = state["thresholds"]
-    text = str(given) if isinstance(given, str) or getattr(given, "ndim", None) == 0 else ""
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
     try:
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
@@ -3741,7 +3741,7 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 #
 # A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
 # As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-# over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
+# over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -3846,17 +3846,17 @@ def micro_open_f(
     return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
-def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
+def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
     """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
     if t_list is not None:
-        return _best_of(check_thresholds(t_list), scores, found)
-    places, sums = _highest(scores, found)
-    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
-    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+        return _best_of(check_thresholds(t_list), scores, average)
+    places, sums = _highest(scores, average)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, average)))
+    best = float(average.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
     return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
 
-def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
     """As `_best`, of a list of thresholds."""
     xp = array_namespace(scores)
     after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
@@ -3864,70 +3864,70 @@ def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> B
     f, values = np.zeros(len(places)), np.zeros(len(places))
     none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
     if len(places) > none:
-        sums = _at_places(found, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+        sums = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded(sums)), to_numpy(average.approximate(sums))
     greatest = values == 0
     if values.max() > 0:
-        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
         which = on_device(near - none, scores)
         greatest[:] = False
-        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), average)
     best = int(np.argmax(greatest[row]))
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
-    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
+    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
-    exact = found.exact(places, sums)
+    exact = average.exact(places, sums)
     greatest = max(exact)
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
-    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first of them is returned. Parts of a large sweep are swept by several threads, each
-    from the counts before its part on.
+    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    counts before its part.
     """
     number = scores.shape[0]
     threads = threads_for(number) if is_numpy_array(scores) else 1
-    parts = [partial(_high_within, scores, found, part) for part in parts_of(number, threads)]
+    parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
     places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
     greatest = float(array_namespace(values).max(values))
-    high = array_namespace(values).nonzero(values >= greatest * (1 - found.rounding))[0]
+    high = array_namespace(values).nonzero(values >= greatest * (1 - average.rounding))[0]
     high = high if greatest > 0 else high[:1]
     return places[high], (sums[0][high], sums[1][high])
 
 
-def _high_within(scores: Array, found: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
-    """Places, values and sums of what may be the greatest of some samples; a threshold is the last of equal scores."""
+def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
     start, greatest = within.start, -1.0
-    for sums in found.sweep(within):
-        values = found.approximate(sums)
+    for sums in average.sweep(within):
+        values = average.approximate(sums)
         stop = start + values.shape[0]
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
-        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
         start = stop
     places, values, first, second = (concatenate(column) for column in zip(*kept))
-    high = values >= greatest * (1 - found.rounding)
+    high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
-    """What F is made of after the samples of some ascending places."""
+def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
+    """The sums that F is computed from, after the samples at some ascending places."""
     xp = array_namespace(places)
     parts: list[Sums] = []
     start = 0
-    for sums in found.sweep():
+    for sums in average.sweep():
         stop = start + sums[0].shape[0]
         here = places[(places >= start) & (places < stop)] - start
         parts.append((sums[0][here], sums[1][here]))
@@ -3938,7 +3938,7 @@ def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
 #
-# A row for each sample: its score, what it is, what it was called, and what became of that.
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
 # Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
 
@@ -3955,7 +3955,7 @@ RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOW
 
 
 def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
     if "significant_bits" in state:
         raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
     for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
@@ -3966,11 +3966,11 @@ def check_samples(state: Mapping[str, Any]) -> None:
 def sample_table(
     scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
 ) -> dict[str, list[Any]]:
-    """What became of each sample.
+    """The table of samples, with the outcome of each.
 
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
-    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
-    order in which they were added, from 0, by default all.
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
     Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
     of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
 
@@ -4074,8 +4074,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -4086,10 +4086,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -4107,13 +4107,13 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
@@ -4154,10 +4154,10 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: what the samples of a batch come down to.
+# Open-set recognition: the columns that a batch of samples is reduced to.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4167,15 +4167,15 @@ OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "
 
 
 class OpenSetState(TypedDict):
-    """What the samples come down to.
+    """The state of a batch of samples.
 
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
-    thresholds: those that the scores were rounded up to, as a text; absent where they were not
-    significant_bits: how many of a score's were kept; absent where all were
+    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
+    significant_bits: how many bits of a score were kept; absent if all were
     """
 
     predicted: Array
@@ -4227,8 +4227,8 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
-    for, so that none is rounded.
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -4287,11 +4287,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
 
 
 def _first_highest(predictions: Array) -> Array:
-    found = []
+    highest = []
     for rows, block in row_blocks(predictions, "predictions"):
         check_no_nan(block, "predictions", rows.start)
-        found.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*found).concat(found)
+        highest.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -4309,9 +4309,9 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
     Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
-    given = check_classes(state, num_classes)
-    if given is not None:
-        return given
+    number = check_classes(state, num_classes)
+    if number is not None:
+        return number
     xp = array_namespace(state["classes"])
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
@@ -4330,14 +4330,14 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
 
 # ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
 #
-# What became of each sample of an open-set problem, where it is called unknown by its score.
+# Outcomes of samples in open-set recognition, at one threshold.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
-    """What became of each sample at a threshold: see `sample_table`.
+    """The outcome of each sample at a threshold: see `sample_table`.
 
     Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
-    its score is above it.
-    Raises ValueError for a state whose rows are not samples.
+    score > threshold.
+    Raises ValueError unless the rows of the state are single samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
@@ -4420,7 +4420,7 @@ class OpenF(Metric):
         return results if curve is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
         state: Any = prepared.state

@@ -3017,8 +3017,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -3047,12 +3047,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -3142,18 +3142,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -3163,7 +3163,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3171,11 +3171,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -3191,7 +3191,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3431,8 +3431,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3443,10 +3443,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3464,13 +3464,13 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
@@ -3511,18 +3511,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3540,9 +3538,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3559,7 +3557,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3576,7 +3574,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3616,17 +3614,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3647,7 +3645,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3785,7 +3783,7 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
+    rate: the value of the chosen rate
     threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
         where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
@@ -3848,7 +3846,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3873,10 +3871,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3888,9 +3886,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3984,8 +3982,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -4025,7 +4023,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -4033,7 +4031,7 @@ def samples_above(side: Side, threshold: float) -> int:
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -4057,17 +4055,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -4094,7 +4092,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 # States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
 
 class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
+    """A metric that computes its results from sorted sides."""
 
     @property
     def rates(self) -> Callable[..., Results]:
@@ -4160,10 +4158,10 @@ class PreparedSides(Prepared):
 
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------
 #
-# What the metrics of a benchmark are computed from: its two sides, sorted once.
+# Measures of a benchmark, computed from its two sides, which are sorted once.
 
 class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+    """The two sides of a benchmark, with arrays that several metrics share, computed once."""
 
     def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
         self.positives, self.negatives = positives, negatives
@@ -4181,7 +4179,7 @@ class Sides:
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
+        # in float64, since scikit-learn computes in the precision of its input
         sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
@@ -4203,7 +4201,7 @@ class Measure(NamedTuple):
 
 
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    """The measure of a quantity, whose direction stands with its formula."""
+    """The measure of a quantity, with the quantity's direction."""
     return Measure(quantity, quantity.higher, of_inside)
 
 
@@ -4244,7 +4242,7 @@ def as_ood_state(
     ignore_value: int | None = None,
     significant_bits: int | None = None,
 ) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
     check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
     checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
@@ -4303,7 +4301,7 @@ def reduce_ood(
 
 
 def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, its scores cut to so many bits."""
+    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
     if bits is None:
         return {"scores": scores, "labels": labels}
     return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
@@ -4318,7 +4316,7 @@ def _narrow(labels: Array) -> Array:
 
 
 class LabelValues(NamedTuple):
-    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
 
     inside: Label
     out: Label
@@ -4326,7 +4324,7 @@ class LabelValues(NamedTuple):
 
 
 def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
-    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -4348,9 +4346,9 @@ def _as_label(value: Any, name: str) -> Label:
 def split_ood(
     scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Array, Array]:
-    """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
+    """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     values = check_label_values(in_value, out_value, ignore_value)
@@ -4361,7 +4359,7 @@ def split_ood(
 def ood_sides(
     state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Side, Side]:
-    """As `split_ood`, of a state whose entries may stand for several samples."""
+    """As `split_ood`, for a state in which an entry may stand for several samples."""
     is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
@@ -4401,9 +4399,9 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold, as oodeel has it: all else here says score > threshold.
+    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
-    Source: oodeel, eval/metrics.py, whose returns these are.
+    Source: oodeel, eval/metrics.py, which returns the same four counts.
 
     >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
     (1, 1, 0, 1)
@@ -4558,7 +4556,7 @@ def is_function(metric: Any) -> bool:
 
 
 def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
-    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+    """Call a function of sklearn.metrics with the labels, 1 for OOD, and the scores or decisions; return its result.
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
@@ -4580,7 +4578,7 @@ def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarr
 
 # ---- ood/bench.py ----------------------------------------------------------------------------------------------------
 #
-# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
+# Out-of-distribution benchmarks: metrics by name, including scikit-learn's.
 #
 # A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
 # call come from one sort of the scores and one pass over the counts.
@@ -4627,9 +4625,9 @@ def bench_metrics(
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
-    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
-    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
+    were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
+    results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
     thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
@@ -4660,9 +4658,9 @@ def bench_metrics(
 def function_results(
     positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
 ) -> dict[str, Any]:
-    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+    """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Of scores that were cut there are none.
+    Scores that were cut have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -4706,7 +4704,7 @@ def bench_rates(
 
 
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
-    """What computes each metric, by name."""
+    """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
     names = set()
@@ -4748,7 +4746,7 @@ def _plain(value: Any) -> float:
 
 
 def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) -> Results:
-    """Values and errors of those that have bounds, in the order of the names."""
+    """Values and errors of the metrics with bounds, in the order of the names."""
     values = _values(passes)
     if not values:
         raise ValueError(
@@ -4760,7 +4758,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
 
 
 def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
-    """What computes a metric."""
+    """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return sklearn_measure(metric, name, threshold)
@@ -4794,7 +4792,7 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
 #
-# A row for each sample: its score, what it is, what it was called, and what became of that.
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
 # Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
 
@@ -4811,7 +4809,7 @@ RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOW
 
 
 def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
     if "significant_bits" in state:
         raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
     for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
@@ -4822,11 +4820,11 @@ def check_samples(state: Mapping[str, Any]) -> None:
 def sample_table(
     scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
 ) -> dict[str, list[Any]]:
-    """What became of each sample.
+    """The table of samples, with the outcome of each.
 
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
-    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
-    order in which they were added, from 0, by default all.
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
     Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
     of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
 
@@ -4850,20 +4848,20 @@ def sample_table(
 
 # ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
 #
-# What became of each sample of an out-of-distribution benchmark, at one threshold.
+# Outcomes of samples of an out-of-distribution benchmark, at one threshold.
 
-POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 
 
 def ood_samples(
     state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
 ) -> dict[str, Any]:
-    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+    """The outcome of each sample, which is called unknown iff score > threshold: see `sample_table`.
 
-    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
-    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Parameters: state of `reduce_ood`; values of its labels; sides of the state; metrics, names and functions;
+    threshold, by default of the first operating point or detect_acc among the metrics, or else of fpr95tpr.
     Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
-    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    Raises ValueError unless the rows of the state are single samples, and for a point that only scores of −inf reach.
     """
     check_samples(state)
     named: dict[str, float] = {}
@@ -4904,8 +4902,8 @@ class OODBench(Metric):
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`
 
-    Raises ValueError for a label that is none of these values, and for per_sample of samples that were counted or whose
-    scores were cut, or of a step without a threshold; and what `bench_metrics` raises.
+    Raises ValueError for any other label; for per_sample if samples were counted or their scores cut, or with a step
+    but no threshold; and the errors of `bench_metrics`.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
@@ -4971,7 +4969,7 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; with `per_sample`, the table of samples and the threshold of its decisions."""
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)

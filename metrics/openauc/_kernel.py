@@ -3017,8 +3017,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -3047,12 +3047,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -3142,18 +3142,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -3163,7 +3163,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3171,11 +3171,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -3191,7 +3191,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3431,8 +3431,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3443,10 +3443,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3464,13 +3464,13 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
@@ -3511,18 +3511,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3540,9 +3538,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3559,7 +3557,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3576,7 +3574,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3616,17 +3614,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3647,7 +3645,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3785,7 +3783,7 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
+    rate: the value of the chosen rate
     threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
         where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
@@ -3848,7 +3846,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3873,10 +3871,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3888,9 +3886,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3984,8 +3982,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -4025,7 +4023,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -4033,7 +4031,7 @@ def samples_above(side: Side, threshold: float) -> int:
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -4057,17 +4055,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -4094,7 +4092,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 # States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
 
 class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
+    """A metric that computes its results from sorted sides."""
 
     @property
     def rates(self) -> Callable[..., Results]:
@@ -4163,7 +4161,7 @@ class PreparedSides(Prepared):
 # Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
-    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
+    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 
@@ -4257,9 +4255,9 @@ def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
 
 
 def _sum_over_errors(counts: Counts) -> int:
-    """Σ of what each error adds to Σ_k e(k)/k, in units of 2^-111: its share of the tied, and all of those after.
+    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
 
-    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and that at the middle.
+    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
     """
     # on the host: the logarithms of array libraries differ in their last bits
     before, tied = (to_numpy(column) for column in places(counts))
@@ -4271,7 +4269,7 @@ def _sum_over_errors(counts: Counts) -> int:
 
 
 def _margin(counts: Counts, was_cut: Array) -> int:
-    """What rounding may add to the sum where samples that were cut to one score were several."""
+    """The most that rounding may add to the sum where several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
     return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
 
@@ -4324,10 +4322,10 @@ _LARGEST_INT = 1 << 62
 
 
 class Costs(NamedTuple):
-    """What errors cost, and how much samples weigh.
+    """Costs of errors, and weights of samples.
 
     unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
-    unknown_share: π, the share of unknown samples; None for that of the samples given
+    unknown_share: π, the share of unknown samples; None for their share in the data
     """
 
     unknown: Fraction
@@ -4354,17 +4352,17 @@ def risks_with_costs(
     """
     accepted = _accepted(unknown, wrong, right)
     weights = _weights(unknown.total, wrong.total + right.total, costs)
-    found = {}
+    risks = {}
     for name, (kind, share) in wanted.items():
         if kind == "aurc":
-            found[name] = _area_with_costs(unknown, wrong, right, costs)
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
         elif kind == "augrc":
-            found[name] = _generalised_with_costs(accepted, weights)
+            risks[name] = _generalised_with_costs(accepted, weights)
         elif kind == "risk@cov":
-            found[name] = _risk_with_costs(share, accepted, weights, costs)
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
         else:
-            found[name] = _coverage_with_costs(share, accepted, weights)
-    return found
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
 
 
 def _accepted(*sides: Side) -> list[np.ndarray]:
@@ -4449,7 +4447,7 @@ def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _W
 
 
 def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts whose risk is at most this; 0 where none is."""
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
     loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
     within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
     return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
@@ -4457,7 +4455,7 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 
 # ---- open_set/risk.py ------------------------------------------------------------------------------------------------
 #
-# Risk and coverage of a classifier that abstains from what looks most unknown.
+# Risk and coverage of a classifier that abstains from the samples that look most unknown.
 #
 # Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
 # wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
@@ -4499,7 +4497,7 @@ def risk_coverage(
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
     Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
-    whose β is 1 − c.
+    with β = 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
@@ -4532,13 +4530,14 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    names = plain_value(metrics)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
     return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
+    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
         each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
         for each, (kind, share) in risk_names(metrics, name).items()
@@ -4568,7 +4567,7 @@ def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
 
 def _risk_at(coverage: float) -> Quantity:
     def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors of scores that are accepted, and those of the score that is accepted in part, as a ratio."""
+        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
         xp = array_namespace(counts.tp)
         accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
         before, tied = places(counts)
@@ -4604,7 +4603,7 @@ _POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 # ---- open_set/cut_scores.py ------------------------------------------------------------------------------------------
 #
-# How far OpenAUC and its companions can be off whose scores were cut to some significant bits.
+# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
 
 Ends = tuple[float, ...]
 
@@ -4612,10 +4611,10 @@ Ends = tuple[float, ...]
 def ends_of_cut(
     unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
 ) -> dict[str, Ends | None]:
-    """The ends of what each result was before scores were cut; None for the accuracy, which ranks none.
+    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
 
-    Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
-    in the bins that they are in now, each of which is all, or partly, above it.
+    Wins: the P·N pairs of each bin count half now, and were between none and all. The threshold of an operating point
+    was in the bin that it is in now, with all or part of the bin above it.
     """
     bits = unknown.bits
     assert bits is not None  # the caller's scores were cut
@@ -4704,11 +4703,11 @@ def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
 
 
 def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it fits t_list, where there is one."""
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
     if "thresholds" not in state:
         return {}
-    given: Any = state["thresholds"]
-    text = str(given) if isinstance(given, str) or getattr(given, "ndim", None) == 0 else ""
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
     try:
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
@@ -4720,10 +4719,10 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: what the samples of a batch come down to.
+# Open-set recognition: the columns that a batch of samples is reduced to.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4733,15 +4732,15 @@ OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "
 
 
 class OpenSetState(TypedDict):
-    """What the samples come down to.
+    """The state of a batch of samples.
 
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
-    thresholds: those that the scores were rounded up to, as a text; absent where they were not
-    significant_bits: how many of a score's were kept; absent where all were
+    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
+    significant_bits: how many bits of a score were kept; absent if all were
     """
 
     predicted: Array
@@ -4793,8 +4792,8 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
-    for, so that none is rounded.
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -4853,11 +4852,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
 
 
 def _first_highest(predictions: Array) -> Array:
-    found = []
+    highest = []
     for rows, block in row_blocks(predictions, "predictions"):
         check_no_nan(block, "predictions", rows.start)
-        found.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*found).concat(found)
+        highest.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -4875,9 +4874,9 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
     Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
-    given = check_classes(state, num_classes)
-    if given is not None:
-        return given
+    number = check_classes(state, num_classes)
+    if number is not None:
+        return number
     xp = array_namespace(state["classes"])
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
@@ -4946,10 +4945,10 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Parameters: those columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
+    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
     that does not grow with the samples; None keeps the scores as they are.
-    Returns an `OpenSetState` in which the class is 0 for a known sample, and the predicted one 0 if that is right and 1
-    if it is wrong. Raises TypeError if columns of both forms are given, or if one is missing.
+    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
+    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
     """
     bits = check_bits(significant_bits)
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
@@ -4968,12 +4967,12 @@ def reduce_openauc(
 
 
 def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
-    """As `as_open_set_state`, of a state that `reduce_openauc` has made."""
+    """As `as_open_set_state`, for a state of `reduce_openauc`."""
     return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
 
 
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
-    """What OpenAUC needs of the samples: whether they are known, and whether their predicted class is right."""
+    """Keep the part of the samples that OpenAUC uses: whether they are known, and correctly classified."""
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
     kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
@@ -4986,7 +4985,7 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
 #
-# A row for each sample: its score, what it is, what it was called, and what became of that.
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
 # Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
 
@@ -5003,7 +5002,7 @@ RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOW
 
 
 def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
     if "significant_bits" in state:
         raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
     for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
@@ -5014,11 +5013,11 @@ def check_samples(state: Mapping[str, Any]) -> None:
 def sample_table(
     scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
 ) -> dict[str, list[Any]]:
-    """What became of each sample.
+    """The table of samples, with the outcome of each.
 
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
-    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
-    order in which they were added, from 0, by default all.
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
     Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
     of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
 
@@ -5042,14 +5041,14 @@ def sample_table(
 
 # ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
 #
-# What became of each sample of an open-set problem, where it is called unknown by its score.
+# Outcomes of samples in open-set recognition, at one threshold.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
-    """What became of each sample at a threshold: see `sample_table`.
+    """The outcome of each sample at a threshold: see `sample_table`.
 
     Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
-    its score is above it.
-    Raises ValueError for a state whose rows are not samples.
+    score > threshold.
+    Raises ValueError unless the rows of the state are single samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
@@ -5090,8 +5089,8 @@ class OpenAUC(Metric):
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
     of scores that were cut, all but the second have an error, and there is no coverage@risk.
-    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample of samples that were
-    counted or whose scores were cut.
+    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
+    counted or their scores cut.
 
     >>> OpenAUC(tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
@@ -5185,7 +5184,7 @@ class OpenAUC(Metric):
         return kinds_of_samples(state)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         check_thresholds_exist(results)
         if not self.per_sample:
             return {}
@@ -5227,7 +5226,7 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, of a state whose entries may stand for several samples."""
+    """As `split_open_set`, for a state in which an entry may stand for several samples."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
