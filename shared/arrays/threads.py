@@ -61,12 +61,18 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """What the pieces of work return, in their order; some threads take one after another.
 
-    All have ended when this returns or raises. Raises what the first piece in order raises.
+    All have ended when this returns or raises. Raises what the first piece in order raises; after Ctrl-C, those that
+    have not begun are left out.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def parts_of(length: int, number: int) -> list[slice]:
