@@ -60,7 +60,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """What a measurement holds for: the processor, and the versions of NumPy and numba."""
+    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]

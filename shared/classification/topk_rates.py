@@ -55,7 +55,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 def topk_accuracy(
     above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
 ) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k

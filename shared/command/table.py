@@ -30,11 +30,12 @@ A FILE is JSON as --save writes it. Rows are files, or the groups of a single on
 differ only where the regular expression matches are one row, with the mean and the standard deviation (of n − 1) of
 their numbers; where it is in no file's name, so are groups, such as seed0 and seed1. Of two or more models the best of
 a column is bold, or begins with * in text, where it is known which way is better. Where files keep their samples
-(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction.
+(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction. With
+--seeds, each resample draws samples and seeds, the same for all models.
 """
 
 
-_NOTE = "Marked alike: the best, and what does not differ from it (paired bootstrap, {} %, Holm's correction)."
+_NOTE = "Marked alike: the best, and what does not differ from it ({}, {} %, Holm's correction)."
 _NOTES = {
     "text": "\n\n{}",
     "markdown": "\n\n{}",
@@ -81,7 +82,7 @@ def table(
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
-    alike = {} if seeds is not None else undecided(results, confidence_level)
+    alike = undecided(results, confidence_level, seeds)
     made = make_table(
         results,
         rows=rows,
@@ -97,7 +98,8 @@ def table(
         made = sorted_by(made, sort or RANK)
     text = render(made, form, **rendered)
     if alike and form in _NOTES:
-        text += _NOTES[form].format(_NOTE.format(f"{100 * confidence_level:.12g}"))
+        drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
+        text += _NOTES[form].format(_NOTE.format(drawn, f"{100 * confidence_level:.12g}"))
     deliver(text, *([] if save is None else [partial(write_file, save, text + "\n")]))
 
 

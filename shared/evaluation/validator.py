@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..formats.boxes.class_names import class_ids
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
 from .detection import Results, evaluate_detections, save_results
 from .progress import progress_bar

@@ -1,7 +1,7 @@
 """The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 
 A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and their number
 changes no bit.
 """
@@ -31,9 +31,9 @@ ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
@@ -108,8 +108,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -118,7 +118,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -137,7 +137,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}

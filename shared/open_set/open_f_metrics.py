@@ -91,7 +91,7 @@ class OpenF(Metric):
         return results if curve is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
         state: Any = prepared.state

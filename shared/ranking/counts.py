@@ -142,8 +142,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -172,12 +172,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:

@@ -1,4 +1,4 @@
-"""Thresholds and what they promise: of the samples that are given, or of new ones with a confidence.
+"""Thresholds with guarantees: for the samples at hand, or with a confidence for new ones.
 
 The scores are ranks only, so a promise of new data needs no more than that old and new samples are independent and of
 one distribution. Pixels of an image are not independent: take one score an image.
@@ -21,7 +21,7 @@ from .shares import as_written, most_within
 
 
 class GuaranteedCoverage(NamedTuple):
-    """A coverage whose risk is bounded on new data.
+    """A coverage with a bounded risk on new data.
 
     coverage: the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
     threshold: a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none

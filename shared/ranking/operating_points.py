@@ -19,7 +19,7 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
+    rate: the value of the chosen rate
     threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
         where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
@@ -82,7 +82,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))

@@ -16,7 +16,7 @@ from .rows import Rows, rows_of_sides
 
 
 class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
+    """A metric that computes its results from sorted sides."""
 
     @property
     def rates(self) -> Callable[..., Results]:

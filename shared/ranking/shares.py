@@ -8,10 +8,10 @@ from fractions import Fraction
 
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -23,9 +23,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)

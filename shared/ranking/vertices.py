@@ -46,7 +46,7 @@ def checked_sides(**sides: Any) -> tuple[Side, Side]:
 
 
 def two_sides(**sides: Any) -> tuple[Side, Side]:
-    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
     columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
     if not any(isinstance(column, Side) for column in columns):
         columns = on_one_device(*columns)

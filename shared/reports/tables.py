@@ -7,8 +7,6 @@ print(render(table, "latex", percent=True))  # of reports/rendering.py
 from __future__ import annotations
 
 import math
-import re
-import statistics
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 from ..arrays.options import as_choice
 from ..formats.written.flat import KINDS, flat, rows_of_groups
 from .directions import Direction, direction_of
+from .seeds import Seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
 ROW_KINDS = ("files", "groups")
@@ -91,7 +90,7 @@ def make_table(
     if rows is not None:
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
-    cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, Seeds(seeds))
     kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
@@ -183,52 +182,24 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Pla
     return cells
 
 
-def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[Place, Cell]:
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: Seeds) -> dict[Place, Cell]:
     """Means over results, or else over groups, whose names differ only where the pattern matches."""
-    in_names = any(map(seeds.search, numbers))
+    in_names = any(map(seeds.matches, numbers))
     values: dict[Place, list[float]] = {}
     for (name, group, key), cell in _cells(numbers).items():
         if in_names:
-            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
-        elif seeds.search(group):  # the other groups are means of these
-            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+            values.setdefault((seeds.without(name, OVERALL), group, key), []).append(cell.value)
+        elif seeds.matches(group):  # the other groups are means of these
+            values.setdefault((name, seeds.without(group, OVERALL), key), []).append(cell.value)
     if not values:
-        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.text!r}")
     most: dict[str, int] = {}
     for (name, _, _), found in values.items():
         most[name] = max(most.get(name, 0), len(found))
     for (name, group, key), found in values.items():
         if len(found) < most[name]:
             raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
-    return {place: Cell(place[2], _mean(found), _std(found)) for place, found in values.items()}
-
-
-def _compiled(seeds: str) -> re.Pattern[str]:
-    if not isinstance(seeds, str):
-        raise TypeError(f"seeds: expected a regular expression, got {seeds!r}")
-    try:
-        return re.compile(seeds)
-    except re.error as error:
-        raise ValueError(f"seeds: expected a regular expression, got {seeds!r} ({error})") from None
-
-
-def _without(seeds: re.Pattern[str], name: str) -> str:
-    rest, matches = seeds.subn("", name)
-    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
-        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
-    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
-
-
-def _mean(values: Sequence[float]) -> float:
-    if all(value == values[0] for value in values):
-        return values[0]
-    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
-
-
-def _std(values: Sequence[float]) -> float | None:
-    if len(values) < 2:
-        return None
-    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+    return {place: Cell(place[2], mean_of_seeds(found), std_of_seeds(found)) for place, found in values.items()}
 
 
 def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:

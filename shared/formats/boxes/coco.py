@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -67,10 +67,7 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in ("images", "categories")):
         raise ValueError(f"{path}: expected an object with images, annotations and categories")
     places = _ids(content["images"], f"{path}: images")
-    classes = {
-        i: str(content["categories"][k]["name"])
-        for i, k in _ids(content["categories"], f"{path}: categories", "name").items()
-    }
+    classes = coco_classes(content["categories"], str(path))
     entries = content.get("annotations")
     if not isinstance(entries, list):
         raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
@@ -89,9 +86,15 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
         [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
         classes,
         [None if images is None else _existing(Path(images), name) for name in files],
-        [_size(entry) for entry in content["images"]],
+        [coco_size(entry) for entry in content["images"]],
         list(places),
     )
+
+
+def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
+    """Names of the classes by their ids; `where` is for messages. Raises ValueError for entries without either."""
+    places = _ids(categories, f"{where}: categories", "name")
+    return {key: str(categories[place]["name"]) for key, place in places.items()}
 
 
 def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str = "score") -> Detections:
@@ -129,7 +132,8 @@ def _unique(names: list[str], path: Path) -> list[str]:
     return names
 
 
-def _size(entry: dict[str, Any]) -> Size | None:
+def coco_size(entry: Mapping[str, Any]) -> Size | None:
+    """The width and height of an image, where its entry says both."""
     width, height = entry.get("width"), entry.get("height")
     known = isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0
     return (width, height) if known else None  # type: ignore[return-value]  # mypy does not follow `known`
