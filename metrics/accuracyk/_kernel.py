@@ -1096,8 +1096,8 @@ class MissingClassError(ValueError):
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
 # rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
-# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and their number
-# changes no bit.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 BLOCK = 100  # resamples of many rows that are drawn from one stream
