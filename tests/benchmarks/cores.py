@@ -54,7 +54,8 @@ def measure(work: str, cores: int) -> float:
     """The best wall time of several computes on so many cores, after a warm-up."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     name, options, columns_of, size, _ = WORKS[work]
-    columns, times = columns_of(np.random.default_rng(0), size), []
+    columns = columns_of(np.random.default_rng(0), size)
+    times: list[float] = []
     while len(times) < ROUNDS + 1 and sum(times) < LONGEST_S:
         start = time.perf_counter()
         metric_class(name)(**options).compute(**columns)
