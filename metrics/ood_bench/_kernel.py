@@ -1043,6 +1043,114 @@ def copied(state: State, but: Collection[str] = ()) -> State:
     }
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """A range cut into so many parts of about one length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
@@ -1265,13 +1373,17 @@ class MissingClassError(ValueError):
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
 # rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
@@ -1283,13 +1395,40 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1308,14 +1447,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
@@ -2351,108 +2482,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
-
-Result = TypeVar("Result")
-_in_fork = False
-
-
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """How many threads this thread may spread its work over.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
-    an integer of at least 1.
-    """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads and return their results, in the order of the pieces.
-
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
 
 
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
