@@ -14,8 +14,9 @@ from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
-from ..formats.boxes.class_names import class_ids, read_names
+from ..formats.boxes.class_names import read_names
 from ..formats.boxes.dataset import Detections
+from ..formats.boxes.named import class_ids
 from ..formats.boxes.opening import read_detections, texts_read
 from ..formats.boxes.yolo.data import class_names, read_yaml
 from ..formats.written.atomic import check_file, check_folder, nearest_folder

@@ -9,7 +9,8 @@ from typing import Any
 from ..comparison import compare
 from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.boxes.dataset import Dataset, Detections
+from ..formats.boxes.dataset import Detections
+from ..formats.boxes.named import with_names_in_tables
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, shares, value_text
@@ -69,7 +70,10 @@ def evaluate_detections(
     "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
     openset = openset_summary(detections, known_classes=list(known_classes), progress=progress, **options)
-    results = {"openset_metrics": with_names(openset.as_dict(), detections, options), KINDS: openset.kinds()}
+    results = {
+        "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
+        KINDS: openset.kinds(),
+    }
     if not standard:
         return results
     conf_threshold = options.get("conf_threshold", 0.0)
@@ -85,39 +89,23 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
-    return with_names(openset_summary(detections, progress=progress, **options).as_dict(), detections, options)
+    return with_names_in_tables(
+        openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
+    )
 
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
-    """As `openset_metrics`, without names and sizes; the results know what they are."""
+    """As `openset_metrics`, without names and sizes, as a `Summary`."""
     if options.get("box_format", "xyxy") != "xyxy":
         raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
-    true, found = detections.dataset.references, detections.predictions
+    true, predicted = detections.dataset.references, detections.predictions
     with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
-            metric.add_batch(predictions=found[part], references=true[part])
+            metric.add_batch(predictions=predicted[part], references=true[part])
             bar.update(len(true[part]))
     return metric.summary()
-
-
-def with_names(results: dict[str, Any], detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Results whose tables name images, with their sizes, and classes."""
-    if "per_image" in results:
-        results["per_image"] = {**_images(detections.dataset), **results["per_image"]}
-    if "per_class" in results and detections.dataset.classes:
-        names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}
-        named = [names.get(label, str(label)) for label in results["per_class"]["class"]]
-        results["per_class"] = {"name": named, **results["per_class"]}
-    return results
-
-
-def _images(dataset: Dataset) -> dict[str, list[Any]]:
-    """The names of the images, and their sizes where all are known."""
-    sizes = [size for size in dataset.sizes if size is not None]
-    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == len(dataset.names) else ()
-    return {"name": dataset.names, **{name: [*column] for name, column in columns}}
 
 
 def compare_detections(
@@ -128,7 +116,7 @@ def compare_detections(
     confidence_level: float | None = None,
     **options: Any,
 ) -> dict[str, list[Any]]:
-    """Compare two detectors on the same images: see `openworld_metrics.compare`, whose table this is.
+    """Compare two detectors on the same images: see `openworld_metrics.compare`, which returns a table of this form.
 
     Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
     options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.
