@@ -88,7 +88,7 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
+		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
