@@ -385,7 +385,8 @@ def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str]
     fresh.wait_for()
     held: list[Any] = []
     for after, shown in ((before, fresh), ("7", old)):
-        page.tab.route("**/queue/join*", lambda route: held.append(route))
+        page.part("compared").locator("[role=status]").wait_for(state="detached")  # the intervals are there
+        page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
         page.part("compute").click()
         while not held:
             page.tab.wait_for_timeout(50)
@@ -395,7 +396,6 @@ def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str]
         shown.wait_for()
         # only the answer turns the mark back
         page.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.toggle('stale')", page.name)
-        page.tab.unroute("**/queue/join*")
         held.pop().continue_()
         shown.wait_for()
 
