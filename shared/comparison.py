@@ -113,7 +113,7 @@ def differences_of_parts(
 
 
 def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
-    """The comparison of groups, or of all samples, whose name is empty."""
+    """The comparison of groups, or of all samples, which have an empty name."""
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
@@ -207,7 +207,7 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
 
 
 def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and those where every second or third of its rows counts once more."""
+    """Rates of a model, and its rates if every second or third of its rows counts once more."""
     repeats = np.arange(len(prepared.counts))
     probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
     every: list[Any] = [exact, *probes]

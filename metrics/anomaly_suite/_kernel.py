@@ -38,7 +38,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -129,7 +129,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -308,7 +308,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -401,7 +401,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -434,7 +434,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -641,7 +641,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -837,7 +837,7 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 
@@ -905,7 +905,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1062,7 +1062,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1251,7 +1251,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1495,7 +1495,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1667,7 +1667,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1698,7 +1698,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1749,7 +1749,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1878,7 +1878,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1944,7 +1944,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -2025,7 +2025,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -2314,7 +2314,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2436,10 +2436,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2449,7 +2449,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2696,7 +2696,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -2731,7 +2731,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -2786,7 +2786,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -2853,7 +2853,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3034,9 +3034,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3160,7 +3160,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -3227,7 +3227,7 @@ def cut(scores: Array, bits: int) -> Array:
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -3250,7 +3250,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -3549,7 +3549,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -3558,7 +3558,7 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
@@ -3666,7 +3666,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3684,7 +3684,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """
@@ -3707,7 +3707,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
@@ -4038,7 +4038,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -4075,12 +4075,12 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
+    """The ignore_value of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_ignore_value(ignore_value), None
     if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+        entry = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if entry != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {entry}")
     return {} if expected is None else {"ignore_value": np.asarray(expected)}
 
 
@@ -4129,44 +4129,44 @@ def check_left(voids: Any) -> None:
 
 # ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
 #
-# References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough.
+# References with a mask for each defect of an image, and the number of its pixels that are enough.
 
 KEYS = ("masks", "saturation_areas")  # of such a reference
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
 
     masks: Array
     areas: np.ndarray
 
 
 def has_defects(references: Any) -> bool:
-    """Whether references tell defects apart: rows of which any is a dict."""
+    """Whether references have defects: any row is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
     references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
-    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+    """The union of each image's masks, its void pixels (None without an `ignore_value`), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
-    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
-    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), which give the shapes
+    of unions where D is 0; ignore_value, the value of void pixels, in whatever mask.
+    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
     check_lengths(predictions=maps, references=references)
-    found = [
+    rows = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
         for i, (row, score_map) in enumerate(zip(references, maps))
     ]
-    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
-    voids = None if ignore_value is None else [void for void, _ in found]
-    return unions, voids, [defects for _, defects in found]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in rows]
+    voids = None if ignore_value is None else [void for void, _ in rows]
+    return unions, voids, [defects for _, defects in rows]
 
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
-    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    """The void pixels of an image, and its defects without them."""
     if not isinstance(row, Mapping) or set(row) != set(KEYS):
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
@@ -4216,7 +4216,7 @@ class RegionPixels(TypedDict):
 
 
 class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
 
     scores: Array
     sizes: np.ndarray
@@ -4224,7 +4224,7 @@ class Regions(NamedTuple):
 
     @property
     def num_pixels(self) -> np.ndarray:
-        """(N,) of each map, how many of the pixels are its own.
+        """The number of each map's pixels in regions, (N,).
 
         >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
         [4, 0, 5]
@@ -4254,13 +4254,13 @@ def pixels_by_region(
     places = (np.cumsum(num_normal) - num_normal).tolist()
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        found = []
+        splits = []
         for i in range(len(pairs))[maps]:
             void = None if voids is None else voids[i]
             part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
             normal[places[i] : places[i] + part.shape[0]] = part
-            found.append((inside, sizes))
-        return found
+            splits.append((inside, sizes))
+        return splits
 
     threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
@@ -4314,7 +4314,7 @@ def split_regions(
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
     if sum(sizes.tolist()) != total:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
@@ -4334,11 +4334,11 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+# Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
 #
-# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
-# each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
-# that is kept. PRO is the case of s = area.
+# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
+# 1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
+# kept. PRO is the case of s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4350,8 +4350,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
-    saturation_areas: (D,) how many these are, Σ = B
-    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    saturation_areas: (D,) their numbers, Σ = B
+    num_defects: (N,) the number of each map's entries in `saturation_areas`
     """
 
     defect_pixels: NotRequired[Array]
@@ -4360,7 +4360,7 @@ class DefectPixels(TypedDict):
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
-    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+    """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
     >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
@@ -4373,9 +4373,9 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
             ascending(score_map[on_device(mask, score_map)])[-area:]
             for mask, area in zip(own.masks, own.areas.tolist())
         ]
-        found = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += found
-        numbers.append(len(found))
+        kept = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += kept
+        numbers.append(len(kept))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
@@ -4390,14 +4390,14 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    """The regions of masks and of defects, by the name of the area under their mean overlap."""
     regions, defects = regions_of(state), defects_of(state)
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
@@ -4459,12 +4459,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 
 
 class PimoPixels(NamedTuple):
-    """What AUPIMO is of.
+    """The pixels that AUPIMO is computed from.
 
     normal: (P,) the pixels of normal images, image by image
-    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -4515,17 +4515,17 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
 
 
 def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
-    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+    """The AUPIMO of each image of a state; None for images without anomalous pixels, such as normal ones.
 
     See `aupimo`; raises as `pimo_pixels`.
     """
     normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
-    # all of one weight are counted, which is the same
+    # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
-    found: list[float | None] = [None] * len(state["num_normal"])
+    values: list[float | None] = [None] * len(state["num_normal"])
     for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
-        found[i] = value
-    return found
+        values[i] = value
+    return values
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -4573,17 +4573,17 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
 
 
 def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    """The share of [ln L, ln U] on which pixels are found; a pixel is found from an F between `first` and `last` on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
     inside = (last > low) & (first < high) & ((last < high) | (first > 0))
     a, b = first[inside], last[inside]
-    found = np.maximum(0.0, np.log(high / b))
+    found_shares = np.maximum(0.0, np.log(high / b))
     tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
     a, b = a[tied], b[tied]
     upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
-    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
-    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    found_shares[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found_shares / math.log(high / low), 1.0)
     return shares
 
 
@@ -4600,11 +4600,11 @@ _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
 class Components(NamedTuple):
     """Objects and predicted components, of one image or of several.
 
-    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
     inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     """
 
-    found: np.ndarray
+    matched: np.ndarray
     expected: np.ndarray
     inside: np.ndarray
     sizes: np.ndarray
@@ -4624,9 +4624,9 @@ def components_of(
 
     P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
 
-    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
-    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
-    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
+    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
+    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -4645,13 +4645,13 @@ def components_of(
     component, object_ = component[left], object_[left]
 
     inside, sizes = _pixels_of(component, object_ > 0)
-    found, areas = _pixels_of(object_, component > 0)
+    matched, areas = _pixels_of(object_, component > 0)
     both = (component > 0) & (object_ > 0)
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
     kept, judged = areas > 0, sizes > 0
-    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -4662,7 +4662,7 @@ def _smaller(number: np.ndarray, least: int) -> np.ndarray:
 
 
 def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
     pixels = np.bincount(number, minlength=1)
     counts = np.bincount(number[chosen], minlength=len(pixels))
     pixels[0] = counts[0] = 0
@@ -4670,7 +4670,7 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class ComponentRates(NamedTuple):
-    """What components come to.
+    """Rates of components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -4694,17 +4694,17 @@ def component_rates(
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
     ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
-    found, expected, inside, sizes = components
-    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    matched, expected, inside, sizes = components
+    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
     of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
     total = int(of_objects.sum())
     f1 = Fraction()
     for twentieths in _TWENTIETHS:
-        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
     return ComponentRates(
-        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
 
@@ -4716,10 +4716,10 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
+# F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous.
 
 def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
         raise ValueError(f"{name}: expected one threshold, got a list or array")
@@ -4759,7 +4759,7 @@ def decision_rates(positives: Side, negatives: Side, threshold: float | None, pr
 
 
 def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
     called = tp + fp
     counts = {
         "f1": (2 * tp, called + num_positives),
@@ -4772,13 +4772,13 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
-# Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
+# Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4790,12 +4790,12 @@ COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
-    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
 
     object_found, object_expected: (K,) image by image
     component_inside, component_sizes: (M,) image by image
-    num_objects, num_components: (N,) of each image, how many of these are its own
-    component_threshold, min_predicted, min_object: what they were found by
+    num_objects, num_components: (N,) the numbers of objects and components of each image
+    component_threshold, min_predicted, min_object: the rule that they were found by
     """
 
     object_found: NotRequired[np.ndarray]
@@ -4810,7 +4810,7 @@ class ComponentColumns(TypedDict):
 
 
 class ComponentRule(NamedTuple):
-    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
 
     threshold: float
     min_predicted: int
@@ -4818,7 +4818,7 @@ class ComponentRule(NamedTuple):
 
 
 def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None where these are not asked for."""
+    """Check the options of components; None without components."""
     sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
     if not as_bool(components, "components"):
         return None
@@ -4835,10 +4835,10 @@ def component_columns(
 ) -> ComponentColumns:
     """The components of maps.
 
-    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
-    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
+    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
-    found: list[Components] = []
+    by_map: list[Components] = []
     for i, (score_map, mask) in enumerate(zip(maps, masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
@@ -4850,11 +4850,11 @@ def component_columns(
         void = None if voids is None else to_numpy(voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
-        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
         np.zeros(0, np.int64)
     ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
     named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
     return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
@@ -4892,7 +4892,7 @@ class ComponentJudge:
         self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN in place of None."""
+        """Results where each image occurs `images` times; NaN instead of None."""
         counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
@@ -4901,7 +4901,7 @@ class ComponentJudge:
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
 #
-# What a level is judged by, as rates: areas under its curves, the best F1, and operating points.
+# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
 
 Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
 
@@ -4924,7 +4924,7 @@ class MapOptions(Protocol):
 
 
 class Judge(Protocol):
-    """What gives a part of the results: those of images, of pixels, of components."""
+    """A part of the results, of images, of pixels or of components."""
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
@@ -4959,7 +4959,7 @@ def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Seque
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; of scores that were cut to so many bits, those with bounds, of (value, end, end)."""
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -4970,10 +4970,10 @@ def level_rates(
     prefix: str,
     options: MapOptions,
 ) -> Results:
-    """Values of `with_points` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
-    none. Of scores that were cut, all have errors, and none has a threshold.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
     rates: Results = {}
@@ -5016,10 +5016,10 @@ def check_reduction(image_reduction: Any) -> np.ndarray:
 
 
 def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(given) or str(given) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(entry) or str(entry) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
     return expected
 
 
@@ -5111,7 +5111,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
 
 def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The ids of a state from elsewhere, if it has some."""
+    """The sample ids of a state from elsewhere, if it has any."""
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
@@ -5121,7 +5121,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample whose images lie in two groups."""
+    """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
@@ -5134,7 +5134,7 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
 
 
 def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
     group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
     first: dict[str, int] = {}
     for row, sample in enumerate(samples.tolist()):
@@ -5181,17 +5181,17 @@ class SampleRates:
 
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
-# What references say of the pixels of images, whichever of their forms they come in.
+# The truth about the pixels of images, from any form of references.
 
 REGIONS = ("components", "labels")
 
 
 class Truth(NamedTuple):
-    """What references say of the pixels of all images.
+    """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
     voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: of each image; None where they are not told apart
+    defects: the defects of each image; None where references are plain masks
     """
 
     masks: Sequence[Array]
@@ -5205,7 +5205,7 @@ def check_regions(regions: Any) -> str:
 
 
 def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
     expected, stored = check_regions(regions), str(state.get("regions", "components"))
     if stored != expected:
         raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
@@ -5230,7 +5230,7 @@ def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, r
 
 
 def _one_by_one(references: Any) -> Any:
-    """References as a list, whose rows can be looked at, unless they are one array."""
+    """References as a list of rows, unless they are one array."""
     rows = without_arrow(references)
     is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
     if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
@@ -5292,7 +5292,7 @@ def as_anomaly_state(
     min_predicted: int = 0,
     min_object: int = 0,
 ) -> AnomalyState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
     optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
@@ -5346,16 +5346,16 @@ def reduce_maps(
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of the same shapes, 0 or False for normal, or dicts that tell the defects of each image apart (see
-    `split_defects`), whose union is the mask; image_scores and image_labels (N,), by default the map's
-    maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
-    are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
-    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
-    (N,), the id of the sample that each image shows, a string or an integer.
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -5390,7 +5390,7 @@ def reduce_maps(
 def _image_columns(
     maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
 ) -> dict[str, Array]:
-    """The scores and labels of images: their own columns, or what their pixels say."""
+    """The scores and labels of images: from their own columns, or from their pixels."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
@@ -5425,7 +5425,7 @@ def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
 
 
 def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and how many samples each of the normal ones stands for; None: one each."""
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
     counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
@@ -5444,7 +5444,7 @@ def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array |
 # Rates of images, from their scores and labels.
 
 class ImageRates:
-    """Rates of images: those of their curves, and decisions at a threshold.
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.
     """
@@ -5468,7 +5468,7 @@ class ImageRates:
 
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
 #
-# A table of images: how each was judged, and how well its anomaly was found.
+# A table of images, with the decision for each and the overlap with its anomaly.
 
 def per_image_table(
     state: AnomalyState,
@@ -5477,13 +5477,13 @@ def per_image_table(
     pixel_threshold: float | None,
     pimo: list[float | None] | None,
 ) -> dict[str, list[Any]]:
-    """The images in their order, each with its score and label, and what thresholds make of it.
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
-    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
+    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
-    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
     """
@@ -5529,7 +5529,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 
 # ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# AUPIMO of a state, and of drawn images: each occurs a number of times, and so do the normal pixels it is judged by.
+# AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
 #
 # Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
 # bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
@@ -5538,7 +5538,7 @@ _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
 class PimoRates:
-    """The mean AUPIMO between bounds; of_images (N,), that of each image, None for those without.
+    """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
@@ -5593,9 +5593,9 @@ class _DrawnPixels:
         first, last = running[self.above[:seen]] / total, running[self.reached[:seen]] / total
         shares = shares_of_pixels(first, last, self.bounds)
         end = int(np.searchsorted(self.steps, seen))
-        found = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
+        areas = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
         there = (self.num_pixels > 0) & (images > 0)
-        values = found[there] / self.num_pixels[there] * images[there]
+        values = areas[there] / self.num_pixels[there] * images[there]
         return math.fsum(values.tolist()) / int(images[there].sum())
 
 
@@ -5619,7 +5619,7 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -5661,7 +5661,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -5684,7 +5684,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
 
-    Parameters: options; state, whose pixels lie image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
 
     def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
@@ -5724,7 +5724,7 @@ class PixelBins:
         return table
 
     def _shares(self, regions: Regions) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region."""
+        """Histograms of the pixels of regions, with each pixel as its share of its region."""
         weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
@@ -5747,8 +5747,8 @@ class PixelBins:
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
-    A bin whose ramp from `above` to `fp` ends below the limit has the area limit − (above + fp)/2 under its share, and
-    one that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
+    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
     whole = reach - (above + fp) / 2
@@ -5759,12 +5759,12 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 
 # ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
-# Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
+# Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
 
 class PixelRates:
-    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
+    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
-    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
+    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
@@ -5808,7 +5808,7 @@ class PixelRates:
 class RankedRegions:
     """The pixels of regions, ranked against the normal ones.
 
-    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
     """
 
     def __init__(self, regions: Regions, normal: Side) -> None:
@@ -5842,7 +5842,7 @@ class RankedRegions:
 
 # ---- anomaly/image_rows.py -------------------------------------------------------------------------------------------
 #
-# Images as the rows that resamples are drawn from, in an order that does not depend on how they came.
+# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
 
 class ImageRows(NamedTuple):
     """Rows of images, or of samples of several images.
@@ -5926,7 +5926,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image, or one sample."""
+        """The number of images, or samples, that each row stands for: one."""
         return np.ones(len(self.strata), np.int64)
 
     @property
@@ -6088,8 +6088,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
-        parts = super()._reduced(columns, asked)
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
+        parts = super()._reduced(columns, metric)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts
@@ -6100,7 +6100,7 @@ class AnomalySuite(Metric):
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, if it is asked for."""
+        """The table of images, with `per_image`."""
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
@@ -6111,7 +6111,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
@@ -6195,7 +6195,7 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -6320,7 +6320,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:

@@ -35,7 +35,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -126,7 +126,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -305,7 +305,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -398,7 +398,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -431,7 +431,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -644,7 +644,7 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 
@@ -746,7 +746,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -902,7 +902,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1059,7 +1059,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1248,7 +1248,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1492,7 +1492,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1664,7 +1664,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1695,7 +1695,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1746,7 +1746,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1875,7 +1875,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1941,7 +1941,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -2022,7 +2022,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -2222,7 +2222,7 @@ class PreparedTable(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return self._rows[1]
 
     @property
@@ -2288,9 +2288,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -2392,7 +2392,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -2458,7 +2458,7 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------
 #
-# The rank of the true class: how many other classes score above it, and how many tie with it.
+# The rank of the true class: the numbers of other classes that score above it and that tie with it.
 #
 # One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 # numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
@@ -2549,7 +2549,7 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
-    """Count in each row the scores above, and equal to, that of its label; return the first row with NaN, or −1."""
+    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1."""
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
         true_score = scores[i, labels[i]]
@@ -2818,7 +2818,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64; flags for one k.
+    """Count the k of consecutive `ks` at which the true class is among the top k, (N,) int64; flags for one k.
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """
@@ -3165,7 +3165,7 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -3290,7 +3290,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:

@@ -37,7 +37,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -128,7 +128,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -307,7 +307,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -400,7 +400,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -433,7 +433,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -640,7 +640,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -992,7 +992,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1110,7 +1110,7 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 
@@ -1178,7 +1178,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1335,7 +1335,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1524,7 +1524,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1666,7 +1666,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1697,7 +1697,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1748,7 +1748,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1877,7 +1877,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1943,7 +1943,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -2024,7 +2024,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -2234,7 +2234,7 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -2359,7 +2359,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2500,7 +2500,7 @@ class PreparedTable(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return self._rows[1]
 
     @property
@@ -2685,7 +2685,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2807,10 +2807,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2820,7 +2820,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -3067,7 +3067,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -3102,7 +3102,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -3157,7 +3157,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -3224,7 +3224,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3272,7 +3272,7 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -3314,7 +3314,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -3353,9 +3353,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3448,7 +3448,7 @@ def macro_sweep(
 
 
 def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
-    """How many samples before one are right, and how many there are, by predicted class."""
+    """The numbers of right samples and of all samples before one, by predicted class."""
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     for block in blocks_of(outcomes[:start]):
@@ -3722,7 +3722,7 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
-# Lists of thresholds of open-set scores, and states in which only they can be told apart.
+# Lists of thresholds of open-set scores, and states with scores rounded up to them.
 
 def check_thresholds(t_list: Any) -> np.ndarray:
     """Check a list of thresholds without NaN and return it as float64."""
@@ -3846,12 +3846,12 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, all of which are there."""
+    """The place of each id in ascending distinct ids, which include all of them."""
     return array_namespace(ids).searchsorted(distinct, ids)
 
 
 def _is_among(distinct: Array, ids: Array) -> Array:
-    """Whether each id is one of ascending ones."""
+    """Flag the ids that are among ascending distinct ids."""
     xp = array_namespace(ids)
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
@@ -4079,7 +4079,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -4146,7 +4146,7 @@ def cut(scores: Array, bits: int) -> Array:
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -4169,7 +4169,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -4223,7 +4223,7 @@ def as_open_set_state(
     t_list: Any = None,
     significant_bits: int | None = None,
 ) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -4431,7 +4431,7 @@ class OpenF(Metric):
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
-        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
         known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
         counts = None if "counts" not in state else to_numpy(state["counts"])
         kinds = (~known, known)

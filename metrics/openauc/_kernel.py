@@ -38,7 +38,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -129,7 +129,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -308,7 +308,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -401,7 +401,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -434,7 +434,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -641,7 +641,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -993,7 +993,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1111,7 +1111,7 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 
@@ -1179,7 +1179,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1336,7 +1336,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1525,7 +1525,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1667,7 +1667,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1698,7 +1698,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1749,7 +1749,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1878,7 +1878,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1944,7 +1944,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -2025,7 +2025,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -2235,7 +2235,7 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -2360,7 +2360,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2590,7 +2590,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2712,10 +2712,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2725,7 +2725,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2972,7 +2972,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -3007,7 +3007,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -3062,7 +3062,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -3129,7 +3129,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3310,9 +3310,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3436,7 +3436,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -3503,7 +3503,7 @@ def cut(scores: Array, bits: int) -> Array:
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -3526,7 +3526,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -3825,7 +3825,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -3834,7 +3834,7 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
@@ -3942,7 +3942,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3960,7 +3960,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """
@@ -3983,7 +3983,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
@@ -4066,7 +4066,7 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -4108,7 +4108,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -4156,7 +4156,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return np.concatenate([rows.counts for rows in self.drawn_from])
 
     @cached_property
@@ -4244,7 +4244,7 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
 
 
 def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
-    """As `ccr_at_fpr`, of samples that may stand for several."""
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
     accepted = most_within(fpr, unknown.total)
     if accepted == unknown.total:
         return correct.total / num_known
@@ -4265,7 +4265,7 @@ _NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
-    """How many samples of both kinds score lower than each error, and how many the same."""
+    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
     accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
     return accepted, counts.sizes + counts.fp - counts.above
 
@@ -4428,7 +4428,7 @@ def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int 
 
 
 def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
     if costs.unknown_share is not None:
         raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
     unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
@@ -4549,7 +4549,7 @@ def risk_coverage(
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
-    """Check the options of costs and shares; None where neither is given."""
+    """Check the options of costs and shares; None without either."""
     if ood_cost is None and unknown_share is None:
         return None
     cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
@@ -4558,7 +4558,7 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
-    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
+    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
     names = plain_value(metrics)
     if isinstance(names, str) or not isinstance(names, Iterable):
         names = [names]
@@ -4685,7 +4685,7 @@ def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -
 
 
 def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
     accepted = most_within(fpr, unknown.total)
     if accepted == unknown.total or not correct.total:
         return correct.total, correct.total
@@ -4704,7 +4704,7 @@ def _of_range(threshold: float, bits: int) -> bool:
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
-# Lists of thresholds of open-set scores, and states in which only they can be told apart.
+# Lists of thresholds of open-set scores, and states with scores rounded up to them.
 
 def check_thresholds(t_list: Any) -> np.ndarray:
     """Check a list of thresholds without NaN and return it as float64."""
@@ -4788,7 +4788,7 @@ def as_open_set_state(
     t_list: Any = None,
     significant_bits: int | None = None,
 ) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1

@@ -115,7 +115,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)

@@ -76,7 +76,7 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 

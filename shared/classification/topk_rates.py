@@ -110,7 +110,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64; flags for one k.
+    """Count the k of consecutive `ks` at which the true class is among the top k, (N,) int64; flags for one k.
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """

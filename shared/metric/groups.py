@@ -79,7 +79,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas

@@ -54,7 +54,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 

@@ -142,7 +142,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -208,7 +208,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -289,7 +289,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])

@@ -177,7 +177,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 

@@ -31,7 +31,7 @@ class Sides:
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
+        """Labels and scores in an order independent of the order of the samples."""
         # in float64, since scikit-learn computes in the precision of its input
         sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])

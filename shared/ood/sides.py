@@ -1,4 +1,4 @@
-"""Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from."""
+"""Out-of-distribution detection: the scores of a batch with their labels, and its two sides."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -
 
 
 def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
     accepted = most_within(fpr, unknown.total)
     if accepted == unknown.total or not correct.total:
         return correct.total, correct.total

@@ -93,12 +93,12 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, all of which are there."""
+    """The place of each id in ascending distinct ids, which include all of them."""
     return array_namespace(ids).searchsorted(distinct, ids)
 
 
 def _is_among(distinct: Array, ids: Array) -> Array:
-    """Whether each id is one of ascending ones."""
+    """Flag the ids that are among ascending distinct ids."""
     xp = array_namespace(ids)
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 

@@ -73,7 +73,7 @@ class OpenF(Metric):
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
-        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
         known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
         counts = None if "counts" not in state else to_numpy(state["counts"])
         kinds = (~known, known)

@@ -82,7 +82,7 @@ def risk_coverage(
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
-    """Check the options of costs and shares; None where neither is given."""
+    """Check the options of costs and shares; None without either."""
     if ood_cost is None and unknown_share is None:
         return None
     cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
@@ -91,7 +91,7 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
-    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
+    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
     names = plain_value(metrics)
     if isinstance(names, str) or not isinstance(names, Iterable):
         names = [names]

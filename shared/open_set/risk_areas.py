@@ -24,7 +24,7 @@ _NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
-    """How many samples of both kinds score lower than each error, and how many the same."""
+    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
     accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
     return accepted, counts.sizes + counts.fp - counts.above
 

@@ -102,7 +102,7 @@ def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int 
 
 
 def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
     if costs.unknown_share is not None:
         raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
     unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)

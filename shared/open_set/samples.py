@@ -63,7 +63,7 @@ def as_open_set_state(
     t_list: Any = None,
     significant_bits: int | None = None,
 ) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1

@@ -57,7 +57,7 @@ def macro_sweep(
 
 
 def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
-    """How many samples before one are right, and how many there are, by predicted class."""
+    """The numbers of right samples and of all samples before one, by predicted class."""
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     for block in blocks_of(outcomes[:start]):

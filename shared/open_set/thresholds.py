@@ -1,4 +1,4 @@
-"""Lists of thresholds of open-set scores, and states in which only they can be told apart."""
+"""Lists of thresholds of open-set scores, and states with scores rounded up to them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -103,7 +103,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -158,7 +158,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -225,7 +225,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()

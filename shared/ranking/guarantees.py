@@ -131,6 +131,6 @@ def _count_text(count: int) -> str:
 
 
 def _just_below(score: float, side: Side) -> float:
-    """The next lower number in the precision of the scores, so that it is not rounded where it is compared to them."""
+    """The next lower number in the precision of the scores, so that a comparison with scores does not round it."""
     dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
     return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0

@@ -21,7 +21,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample

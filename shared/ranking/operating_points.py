@@ -32,7 +32,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -41,7 +41,7 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.

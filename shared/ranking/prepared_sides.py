@@ -51,7 +51,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return np.concatenate([rows.counts for rows in self.drawn_from])
 
     @cached_property

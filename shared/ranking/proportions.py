@@ -55,7 +55,7 @@ def _spread(count: int, total: int, z: float) -> float:
 
 
 def normal_quantile(confidence_level: float) -> float:
-    """The z for which a standard normal number lies in [−z, z] with this probability, in (0, 1)."""
+    """The z such that a standard normal variable lies in [−z, z] with this probability, in (0, 1)."""
     from statistics import NormalDist  # needed by intervals alone
 
     return -NormalDist().inv_cdf((1 - confidence_level) / 2)  # of the small tail, which has more digits

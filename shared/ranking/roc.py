@@ -33,7 +33,7 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
 
 
 def rising(num_positives: int, num_negatives: int) -> Any:
-    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
+    """Positions of the vertices of a curve of two rates, for thinning: (FPR + TPR)/2 and TPR."""
 
     def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
         tpr = vertices.tp / num_positives

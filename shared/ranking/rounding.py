@@ -55,7 +55,7 @@ def cut(scores: Array, bits: int) -> Array:
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -78,7 +78,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")

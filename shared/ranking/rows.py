@@ -13,7 +13,7 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -55,7 +55,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)

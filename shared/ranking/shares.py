@@ -50,7 +50,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -68,7 +68,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """

@@ -35,13 +35,13 @@ def to_model_index(
 ) -> dict[str, Any]:
     """The metadata of a model's card with these results, as huggingface_hub's `EvalResult` has them.
 
-    Parameters: results of a metric, of several by name, or of an evaluation, whose scalars are taken by the names of
-    `flat`; model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its
-    config, split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of
-    each number; source_url and source_name, where the results come from.
+    Parameters: results of a metric, of several by name, or of an evaluation, with scalars by the names of `flat`;
+    model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its config,
+    split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of each
+    number; source_url and source_name, where the results come from.
 
-    Returns {"model-index": […]}, of which each metric's `type` is the last part of the flat name, and its `name` the
-    whole, so that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
+    Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the whole, so
+    that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
     Raises ValueError where there is no number, for NaN, for an empty name, and for a source_name without source_url.
     Source: model-index in hub-docs' modelcard.md.
 
