@@ -415,7 +415,7 @@ def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]
 
 
 @cache
-def _shared_options(function: Callable[..., Any], metric: type[Metric]) -> tuple[str, ...]:
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
     """The names of the options that a function takes and a metric has."""
     return tuple(name for name in keyword_options(function) if name in metric.options)
 
