@@ -39,7 +39,7 @@ from .wilderness import (
     TENTHS,
     closed_set,
     closed_set_confidence,
-    unknown_taken_for_known,
+    unknown_called_known,
     wilderness_above,
     wilderness_by_recall,
 )
@@ -85,7 +85,7 @@ class Owod(MatchedImages):
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
