@@ -3,6 +3,7 @@
 #   make demo     compute the eight metrics on real data and draw demo/report.png
 #   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
+#   make benchmark-data          images and scores of the benchmark for the Hub, in benchmark/
 #   make examples                the data that the pages open with, in metrics/*/examples
 #   make test     run the whole suite
 #   make test-without-torch      all tests that need no torch, in an environment that has none
@@ -41,7 +42,7 @@ UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-engines bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
+.PHONY: bench bench-engines bench-gpu bench-scale benchmark-data demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
 	test-versions lint sync spaces hero screenshots chromium java latex clean
 
@@ -58,6 +59,9 @@ demo-anomaly: $(VENV)/installed-demo-anomaly
 		--save threshold.json && $(abspath $(BIN))/openworld-metrics anomaly --data data --maps maps/patches \
 		--levels pixel --integration-limits 0.3 --components --min-predicted 30 --pixel-threshold threshold.json
 	@echo "report: demo/photographs/report/index.html"
+
+benchmark-data: $(VENV)/installed-demo
+	$(BIN)/python -m benchmark.make
 
 examples: $(VENV)/installed-demo-anomaly
 	$(BIN)/python -m demo.page_examples
@@ -84,7 +88,7 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
+		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
@@ -237,7 +241,7 @@ $(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-integrations
 	$(VENV)-integrations/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[integrations]'
 	$(PYTHON) -m venv $(VENV)-mlflow # which takes no pyarrow as new as that of constraints.txt
-	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3'
+	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3' trackio
 	touch $@
 
 $(VENV)-engines/installed: setup.cfg pyproject.toml

@@ -11,7 +11,7 @@ import numpy as np
 from .arrays.compacting import compact_rows
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, with_progress
+from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, resampled
 from .metric.metric import Metric
 from .metric.prepared import Prepared
 from .metric.results import Key, Rate, Results, Summary, rates_of
@@ -113,7 +113,7 @@ def differences_of_parts(
 
 
 def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
-    """The comparison of groups, or of all samples, whose name is empty."""
+    """The comparison of groups, or of all samples, which have an empty name."""
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
@@ -130,22 +130,23 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
 
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
-    rng = np.random.default_rng(random_state)
     models = first.prepared, second.prepared
     exact = first.rates(), second.rates()
     pairs = _pairs(*models, exact)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
-    columns = np.empty((len(keys), n_resamples))
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         drawn = np.concatenate([draw(rng, stratum.counts) for stratum in pairs.strata])
         results = [
             # float64 holds them
             prepared.rates(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64))
             for prepared, rows in zip(models, places)
         ]
-        columns[:, i] = [results[0][key].value - results[1][key].value for key in keys]
+        return [results[0][key].value - results[1][key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(places[0])).T
     if pairs.symmetric:  # the models cannot be told apart, and neither can a difference and its mirror image
         columns = np.concatenate([columns, -columns], axis=1)
     # where rows were merged, the differences are moved by what that of the values was moved by
@@ -206,7 +207,7 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
 
 
 def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and those where every second or third of its rows counts once more."""
+    """Rates of a model, and its rates if every second or third of its rows counts once more."""
     repeats = np.arange(len(prepared.counts))
     probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
     every: list[Any] = [exact, *probes]

@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import io
 import math
+import multiprocessing
 import numbers
 import os
 import platform
@@ -17,10 +18,11 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import chain
 from numbers import Integral, Real
 from operator import or_
@@ -33,7 +35,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -104,13 +106,13 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
 
-    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
-    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        # the type first, which is quicker to ask, as small batches notice
+        # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
@@ -124,7 +126,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -149,9 +151,9 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
 
-    Anything else is returned as it is.
+    The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
     if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
         return np.asarray(x)
@@ -177,7 +179,7 @@ def _from_tensor(x: Any, name: str) -> Array:
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    """An array from nested sequences of numbers, tensors, arrays or Arrow scalars."""
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
@@ -214,7 +216,7 @@ def _item(row: Any, name: str) -> Any:
 
 
 def examples(array: np.ndarray) -> str:
-    """What an array of objects holds, for a message."""
+    """Describe the values of an array for an error message, with up to three examples."""
     values = array.reshape(-1).tolist()
     odd = [value for value in values if not isinstance(value, numbers.Real)] or values
     return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
@@ -303,7 +305,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -396,7 +398,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -429,7 +431,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -521,7 +523,7 @@ def as_flags(x: Any, name: str) -> Array:
 
 
 def as_counts(x: Any, name: str) -> Array:
-    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     numbers = as_numbers(x, name)
     xp = array_namespace(numbers)
     if numbers.ndim != 1:
@@ -543,9 +545,9 @@ def as_counts(x: Any, name: str) -> Array:
 
 
 def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    present = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
@@ -574,12 +576,120 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
         raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
-# is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -595,8 +705,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
-    raises of the whole batch, whose places are then those of its rows.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
+    raises for the whole batch, so that rows in the message are rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -629,14 +739,14 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
     check_names(places)
     codes = {item: places[name] for item, name in names.items()}
-    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(found, kind="stable")
-    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -653,12 +763,12 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near.
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    given = [name for name in names if name != ALL]
-    for name in given:
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
         slashes = name.count("/")
         if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
             got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
@@ -667,13 +777,13 @@ def check_names(names: Iterable[str]) -> None:
             )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(given) & set(given))
+    both = sorted(prefixes(group_names) & set(group_names))
     if both:
         raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
 
 
 def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
+    """The parts of names before each of their slashes.
 
     >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
     ['near', 'near/a']
@@ -683,21 +793,21 @@ def prefixes(names: Iterable[str]) -> set[str]:
 
 
 def is_below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """The states of batches, those of each group in their order."""
-    found: dict[str, list[State]] = {}
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
     for parts in batches:
         for name, state in parts.items():
-            found.setdefault(name, []).append(state)
-    return found
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
-    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
     >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
     {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
@@ -709,7 +819,7 @@ def as_one_state(parts: Parts) -> State:
 
 
 def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = _group_items(state[GROUPS])
@@ -766,7 +876,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
+# Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
@@ -792,7 +902,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -842,19 +952,19 @@ class Summary(NamedTuple):
         return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
-        """Rates by key, and those of groups by (group, key)."""
+        """Rates by key, and rates of groups by (group, key)."""
         rates: dict[Key, Rate] = rates_of(self.results)
         for name, row in (self.groups or {}).items():
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
-        """The same with the intervals of those rates that have one."""
+        """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
             return Summary(results)
@@ -866,7 +976,7 @@ class Summary(NamedTuple):
 
 
 def kind_of(result: Any) -> dict[str, Any]:
-    """What a result is, in words that JSON holds."""
+    """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
@@ -882,9 +992,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
 def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
-    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
-    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
-    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+    A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
+    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
+    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -904,7 +1014,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
-    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
@@ -949,10 +1059,10 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -961,10 +1071,10 @@ class Prepared(ABC):
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+        """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
         Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -985,32 +1095,63 @@ class MissingClassError(ValueError):
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1031,14 +1172,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
 def moved(values: np.ndarray, by: float) -> np.ndarray:
     """Values moved by an amount; they stay in [0, 1] where they were.
 
@@ -1054,8 +1187,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -1064,7 +1197,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -1083,7 +1216,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}
@@ -1109,13 +1242,13 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 #
 # Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
 #
-# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+# The results are identical to those of the rows repeated. The state holds the counts under that name too.
 
 COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1131,7 +1264,7 @@ def counted(state: State, counts: Array) -> State:
 
 
 def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1255,7 +1388,7 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 
 
 def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
+    """Replace keys by their ranks, which take the fewest bits."""
     xp = array_namespace(packed.keys)
     values = distinct_values(packed.keys)
     keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
@@ -1269,8 +1402,8 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         # float64 holds the sums of up to 2^53 samples
         weights = None if counts is None else xp.astype(counts, xp.float64)
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
+        values = xp.nonzero(total)[0]
+        return values, total[values]
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
@@ -1335,18 +1468,18 @@ def joined(states: Iterable[State]) -> State:
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """The states of batches as those of one: each group's joined."""
+    """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
+    """Raise ValueError for more samples than integer sums can hold."""
     if number > MAX_COUNT:
         raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
+    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1359,7 +1492,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1402,7 +1535,7 @@ def _column(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Collection[str] = ()) -> State:
-    """A state whose arrays are its own; those that are named `but` are so before."""
+    """Copy the arrays of a state, except those named in `but`."""
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
@@ -1411,7 +1544,7 @@ def copied(state: State, but: Collection[str] = ()) -> State:
 
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
-# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
+# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1467,7 +1600,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: those of each group, then the shared ones."""
+        """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
 
@@ -1478,13 +1611,13 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
+# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Prepares(Protocol):
-    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
 
     confidence_level: float | None
     n_resamples: int
@@ -1496,11 +1629,11 @@ class Prepares(Protocol):
 
 
 class Part(NamedTuple):
-    """What is drawn by itself: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
-    name: of the group, which is empty for all samples and for groups that share some
+    name: the group's name; empty for all samples and for groups that share some
     prepared: its rows
-    results: of each group
+    results: the results of each group
     """
 
     name: str
@@ -1531,7 +1664,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1555,14 +1688,14 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1613,7 +1746,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1621,18 +1754,18 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
 #     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
 #     Prepared ── rates(counts) ──→ results
 #
-# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
-# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
+# on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
+# Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
+# So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
-# Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 # Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
@@ -1642,7 +1775,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
         return _defaults(owner)
@@ -1659,24 +1792,24 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
-    them alone. It sets
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
+        that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
 
     Options of every metric
 
@@ -1718,7 +1851,7 @@ class Metric:
     if not TYPE_CHECKING:  # a type checker sees the fields
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option with the names of those that there are."""
+            """Refuse an unknown option, and name the options that exist."""
             cls._check_options(options)
             return super().__new__(cls)
 
@@ -1735,23 +1868,23 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
     def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as given at load or by default."""
+        """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
@@ -1760,9 +1893,9 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options given here override those given at load, for this call. The batches are dropped when the results
+        Options passed here override the options set at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
@@ -1772,31 +1905,31 @@ class Metric:
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            asked.owns_state = not self._batches
-            last = [self._reduced(columns, asked)] if columns else []
+            metric.owns_state = not self._batches
+            last = [self._reduced(columns, metric)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], asked)
+            computed = self._summary([*self._batches, *last], metric)
             self.reset()
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
-        `name` is that of all samples, where there are no groups.
+        `name` names the part of all samples where there are no groups.
         """
         columns, overrides = self._sort_arguments(kwargs)
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
@@ -1808,7 +1941,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1833,7 +1966,7 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -1854,7 +1987,7 @@ class Metric:
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """A copy of what another metric's `state()` gave, checked, by group."""
+        """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
@@ -1873,12 +2006,12 @@ class Metric:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
+        """Unpickle, and check the batches as `merge` does."""
         self.__dict__.update(content)
         self._lock = threading.RLock()
 
         def checked(state: State) -> State:
-            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
             return self._checked(state) if all(map(is_numpy_array, state.values())) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
@@ -1889,7 +2022,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1913,7 +2046,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
@@ -1925,8 +2058,8 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
-        return summary(asked, self._states(batches))
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
@@ -1944,14 +2077,14 @@ class Metric:
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        options = _options_for(self.reduce, asked)
+        options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
             own = {name: column for name, column in columns.items() if name != COUNTS}
@@ -1962,10 +2095,10 @@ class Metric:
         groups = columns.get(GROUPS)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
-            given = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+            names = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
         if COUNTS in columns:
-            if not asked.counts_rows():
+            if not metric.counts_rows():
                 raise ValueError(
                     "counts: expected none with per_sample, whose table has a row for each sample; got both"
                 )
@@ -1977,18 +2110,18 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
+        for keyword, value in arguments.items():
+            name = self.aliases.get(keyword, keyword)
             if name in self.options:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
+                    raise TypeError(f"{name} was given twice, once as {keyword}")
                 columns[name] = value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     @classmethod
@@ -2046,7 +2179,7 @@ class Drawn(NamedTuple):
 
 
 class ReadsTable(Protocol):
-    """A metric whose results are a function of a table with counts."""
+    """A metric that computes its results from a table with counts."""
 
     def drawn(self, state: Any) -> Drawn:
         """The state as resamples see it."""
@@ -2070,7 +2203,7 @@ class PreparedTable(Prepared):
 
     @cached_property
     def drawn(self) -> Drawn:
-        """The state as resamples see it: made only where there are any."""
+        """The state as resamples see it, computed only if there are any."""
         return self.metric.drawn(self.state)
 
     @cached_property
@@ -2089,7 +2222,7 @@ class PreparedTable(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return self._rows[1]
 
     @property
@@ -2155,18 +2288,18 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
 
 
 def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low.
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -2193,20 +2326,20 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
+    units_sum = 0
     for low in range(lowest, highest + 1, _SPAN):
         chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
+# an empty list of JSON has; it is cast to the reducer's type, or refused.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
@@ -2248,18 +2381,18 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -2268,7 +2401,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
+    """Raise ValueError unless the columns of a table have equal lengths."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
@@ -2283,10 +2416,9 @@ def _place(name: str) -> str:
 #
 # Loops that are worth compiling, by numba where it is installed and the work is large.
 #
-# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
-# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
-# in all pays it.
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -2326,7 +2458,7 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------
 #
-# The rank of the true class: how many other classes score above it, and how many tie with it.
+# The rank of the true class: the numbers of other classes that score above it and that tie with it.
 #
 # One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 # numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
@@ -2417,7 +2549,7 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
-    """Count in each row the scores above, and equal to, that of its label; return the first row with NaN, or −1."""
+    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1."""
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
         true_score = scores[i, labels[i]]
@@ -2492,7 +2624,7 @@ class TopkState(TypedDict):
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
     scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
@@ -2537,7 +2669,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
     """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
     Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
     Returns a `TopkState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -2631,7 +2763,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 def topk_accuracy(
     above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
 ) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
@@ -2686,7 +2818,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64; flags for one k.
+    """Count the k of consecutive `ks` at which the true class is among the top k, (N,) int64; flags for one k.
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """
@@ -2768,7 +2900,7 @@ class ClassRatios(NamedTuple):
     """Rates of classes as fractions.
 
     classes, counts: the ids that occur, ascending, and how many samples each has
-    ratios: for each key, and each class, the counts and totals whose ratios sum to its rate
+    ratios: for each key, and each class, counts and totals; its rate is the sum of their ratios
     """
 
     classes: list[int]
@@ -2813,7 +2945,7 @@ def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) ->
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
-    """The samples in ascending order of their classes, and within them of their ties if asked for."""
+    """The samples in ascending order of their classes, and with `by_ties` of their ties within a class."""
     xp = array_namespace(ranks.classes)
     if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
         return ranks  # as rows that have been counted are
@@ -2887,7 +3019,7 @@ class TopK(Metric):
         self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
 
     def spans(self, width: int) -> Mapping[str, range | None]:
-        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -2913,7 +3045,7 @@ class TopK(Metric):
         return {key: Rate(value, True) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of classes, if it is asked for."""
+        """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state
@@ -2990,9 +3122,9 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -3033,13 +3165,13 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
     if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
-        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
         launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
@@ -3054,10 +3186,10 @@ def run_key(experiment_id: str, num_process: int) -> str:
 def receive(
     folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append what `check` makes of the states of the others to `checked`.
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
-    a file that holds no state, which is removed, and what `check` raises for a state.
+    a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -3075,18 +3207,18 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_read_state(answer, rank))
+                state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
+            except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
-            checked.append(found)
+            checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -3115,7 +3247,7 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
 
 
 def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
     for path in folder.glob(f"{glob.escape(key)}.*.*"):
         if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
             path.unlink(missing_ok=True)
@@ -3158,7 +3290,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -3217,10 +3349,10 @@ class Evaluated(Metric):
         """The metric without evaluate."""
         return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._summary(batches, asked)
+            return super()._summary(batches, metric)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -3235,4 +3367,4 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._summary([*batches, *self._batches[first:]], asked)
+        return super()._summary([*batches, *self._batches[first:]], metric)

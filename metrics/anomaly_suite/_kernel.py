@@ -38,7 +38,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -109,13 +109,13 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
 
-    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
-    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        # the type first, which is quicker to ask, as small batches notice
+        # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
@@ -129,7 +129,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -154,9 +154,9 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
 
-    Anything else is returned as it is.
+    The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
     if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
         return np.asarray(x)
@@ -182,7 +182,7 @@ def _from_tensor(x: Any, name: str) -> Array:
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    """An array from nested sequences of numbers, tensors, arrays or Arrow scalars."""
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
@@ -219,7 +219,7 @@ def _item(row: Any, name: str) -> Any:
 
 
 def examples(array: np.ndarray) -> str:
-    """What an array of objects holds, for a message."""
+    """Describe the values of an array for an error message, with up to three examples."""
     values = array.reshape(-1).tolist()
     odd = [value for value in values if not isinstance(value, numbers.Real)] or values
     return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
@@ -308,7 +308,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -401,7 +401,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -434,7 +434,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -526,7 +526,7 @@ def as_flags(x: Any, name: str) -> Array:
 
 
 def as_counts(x: Any, name: str) -> Array:
-    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     numbers = as_numbers(x, name)
     xp = array_namespace(numbers)
     if numbers.ndim != 1:
@@ -548,9 +548,9 @@ def as_counts(x: Any, name: str) -> Array:
 
 
 def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    present = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
@@ -583,8 +583,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
-# is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -600,8 +600,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
-    raises of the whole batch, whose places are then those of its rows.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
+    raises for the whole batch, so that rows in the message are rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -634,14 +634,14 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
     check_names(places)
     codes = {item: places[name] for item, name in names.items()}
-    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(found, kind="stable")
-    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -658,12 +658,12 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near.
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    given = [name for name in names if name != ALL]
-    for name in given:
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
         slashes = name.count("/")
         if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
             got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
@@ -672,13 +672,13 @@ def check_names(names: Iterable[str]) -> None:
             )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(given) & set(given))
+    both = sorted(prefixes(group_names) & set(group_names))
     if both:
         raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
 
 
 def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
+    """The parts of names before each of their slashes.
 
     >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
     ['near', 'near/a']
@@ -688,21 +688,21 @@ def prefixes(names: Iterable[str]) -> set[str]:
 
 
 def is_below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """The states of batches, those of each group in their order."""
-    found: dict[str, list[State]] = {}
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
     for parts in batches:
         for name, state in parts.items():
-            found.setdefault(name, []).append(state)
-    return found
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
-    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
     >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
     {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
@@ -714,7 +714,7 @@ def as_one_state(parts: Parts) -> State:
 
 
 def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = _group_items(state[GROUPS])
@@ -769,9 +769,117 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
+# Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
@@ -797,7 +905,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -847,19 +955,19 @@ class Summary(NamedTuple):
         return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
-        """Rates by key, and those of groups by (group, key)."""
+        """Rates by key, and rates of groups by (group, key)."""
         rates: dict[Key, Rate] = rates_of(self.results)
         for name, row in (self.groups or {}).items():
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
-        """The same with the intervals of those rates that have one."""
+        """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
             return Summary(results)
@@ -871,7 +979,7 @@ class Summary(NamedTuple):
 
 
 def kind_of(result: Any) -> dict[str, Any]:
-    """What a result is, in words that JSON holds."""
+    """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
@@ -887,9 +995,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
 def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
-    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
-    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
-    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+    A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
+    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
+    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -909,7 +1017,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
-    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
@@ -954,10 +1062,10 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -966,10 +1074,10 @@ class Prepared(ABC):
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+        """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
         Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -990,32 +1098,63 @@ class MissingClassError(ValueError):
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1036,14 +1175,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
 def moved(values: np.ndarray, by: float) -> np.ndarray:
     """Values moved by an amount; they stay in [0, 1] where they were.
 
@@ -1059,8 +1190,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -1069,7 +1200,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -1088,7 +1219,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}
@@ -1114,13 +1245,13 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 #
 # Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
 #
-# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+# The results are identical to those of the rows repeated. The state holds the counts under that name too.
 
 COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1136,7 +1267,7 @@ def counted(state: State, counts: Array) -> State:
 
 
 def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1260,7 +1391,7 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 
 
 def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
+    """Replace keys by their ranks, which take the fewest bits."""
     xp = array_namespace(packed.keys)
     values = distinct_values(packed.keys)
     keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
@@ -1274,8 +1405,8 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         # float64 holds the sums of up to 2^53 samples
         weights = None if counts is None else xp.astype(counts, xp.float64)
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
+        values = xp.nonzero(total)[0]
+        return values, total[values]
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
@@ -1340,18 +1471,18 @@ def joined(states: Iterable[State]) -> State:
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """The states of batches as those of one: each group's joined."""
+    """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
+    """Raise ValueError for more samples than integer sums can hold."""
     if number > MAX_COUNT:
         raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
+    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1364,7 +1495,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1407,7 +1538,7 @@ def _column(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Collection[str] = ()) -> State:
-    """A state whose arrays are its own; those that are named `but` are so before."""
+    """Copy the arrays of a state, except those named in `but`."""
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
@@ -1416,7 +1547,7 @@ def copied(state: State, but: Collection[str] = ()) -> State:
 
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
-# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
+# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1472,7 +1603,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: those of each group, then the shared ones."""
+        """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
 
@@ -1483,13 +1614,13 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
+# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Prepares(Protocol):
-    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
 
     confidence_level: float | None
     n_resamples: int
@@ -1501,11 +1632,11 @@ class Prepares(Protocol):
 
 
 class Part(NamedTuple):
-    """What is drawn by itself: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
-    name: of the group, which is empty for all samples and for groups that share some
+    name: the group's name; empty for all samples and for groups that share some
     prepared: its rows
-    results: of each group
+    results: the results of each group
     """
 
     name: str
@@ -1536,7 +1667,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1560,14 +1691,14 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1618,7 +1749,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1626,18 +1757,18 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
 #     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
 #     Prepared ── rates(counts) ──→ results
 #
-# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
-# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
+# on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
+# Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
+# So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
-# Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 # Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
@@ -1647,7 +1778,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
         return _defaults(owner)
@@ -1664,24 +1795,24 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
-    them alone. It sets
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
+        that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
 
     Options of every metric
 
@@ -1723,7 +1854,7 @@ class Metric:
     if not TYPE_CHECKING:  # a type checker sees the fields
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option with the names of those that there are."""
+            """Refuse an unknown option, and name the options that exist."""
             cls._check_options(options)
             return super().__new__(cls)
 
@@ -1740,23 +1871,23 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
     def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as given at load or by default."""
+        """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
@@ -1765,9 +1896,9 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options given here override those given at load, for this call. The batches are dropped when the results
+        Options passed here override the options set at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
@@ -1777,31 +1908,31 @@ class Metric:
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            asked.owns_state = not self._batches
-            last = [self._reduced(columns, asked)] if columns else []
+            metric.owns_state = not self._batches
+            last = [self._reduced(columns, metric)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], asked)
+            computed = self._summary([*self._batches, *last], metric)
             self.reset()
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
-        `name` is that of all samples, where there are no groups.
+        `name` names the part of all samples where there are no groups.
         """
         columns, overrides = self._sort_arguments(kwargs)
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
@@ -1813,7 +1944,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1838,7 +1969,7 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -1859,7 +1990,7 @@ class Metric:
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """A copy of what another metric's `state()` gave, checked, by group."""
+        """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
@@ -1878,12 +2009,12 @@ class Metric:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
+        """Unpickle, and check the batches as `merge` does."""
         self.__dict__.update(content)
         self._lock = threading.RLock()
 
         def checked(state: State) -> State:
-            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
             return self._checked(state) if all(map(is_numpy_array, state.values())) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
@@ -1894,7 +2025,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1918,7 +2049,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
@@ -1930,8 +2061,8 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
-        return summary(asked, self._states(batches))
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
@@ -1949,14 +2080,14 @@ class Metric:
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        options = _options_for(self.reduce, asked)
+        options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
             own = {name: column for name, column in columns.items() if name != COUNTS}
@@ -1967,10 +2098,10 @@ class Metric:
         groups = columns.get(GROUPS)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
-            given = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+            names = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
         if COUNTS in columns:
-            if not asked.counts_rows():
+            if not metric.counts_rows():
                 raise ValueError(
                     "counts: expected none with per_sample, whose table has a row for each sample; got both"
                 )
@@ -1982,18 +2113,18 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
+        for keyword, value in arguments.items():
+            name = self.aliases.get(keyword, keyword)
             if name in self.options:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
+                    raise TypeError(f"{name} was given twice, once as {keyword}")
                 columns[name] = value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     @classmethod
@@ -2037,10 +2168,9 @@ def _is_empty(column: Any) -> bool:
 #
 # Loops that are worth compiling, by numba where it is installed and the work is large.
 #
-# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
-# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
-# in all pays it.
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -2078,120 +2208,17 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: how many large work is spread over, decided here alone, and the work done by them.
-#
-# Compiled loops and np.sort leave the interpreter free, so that threads run them side by side. Each piece of work writes
-# to places of its own, and what the pieces return comes in their order: so results have the same bits for any number of
-# threads, and nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are as many of them as there are cores already.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
-
-Result = TypeVar("Result")
-_in_fork = False
-
-
-def threads_for(work: int) -> int:
-    """How many threads work on so many scores, or on what takes about as long."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """How many threads this thread may spread its work over.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
-    an integer of at least 1.
-    """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """What the pieces of work return, in their order; some threads take one after another.
-
-    All have ended when this returns or raises. Raises what the first piece in order raises.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
-# Scores are dealt into buckets by their highest digit, those of each kind apart: buckets ascend, and each fits a cache,
-# where it is sorted digit by digit, lowest first. Scores are dealt from the array that holds them into one new array,
-# which is all the memory that a sort takes.
+# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
+# all the memory that a sort takes.
 #
-# No two threads write one place. Each deals a part of the scores, and those of its part and a bucket have places of their
-# own there, behind those of the parts before: how many they are has been counted. Then each bucket is sorted by one
-# thread. So every number of threads gives the same order, in which equal scores stay in the order that they came in.
-# Source: Herf, Radix Tricks, 2001.
+# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
@@ -2201,11 +2228,11 @@ _NONE = np.zeros(0, np.uint8)
 
 
 class Sorted(NamedTuple):
-    """Scores kind by kind, those of each in ascending order.
+    """Scores kind by kind, in ascending order within each kind.
 
     scores: (N,) in their type
     ends: (K + 1,) where each kind begins, and N
-    payload: (N,) that of each score, in its type; empty where there is none
+    payload: (N,) the payload of each score, in its type; empty without a payload
     """
 
     scores: np.ndarray
@@ -2214,7 +2241,10 @@ class Sorted(NamedTuple):
 
 
 class _Bits(NamedTuple):
-    """What turns the bits of floats into unsigned integers of their order: all flip below zero, and the sign above."""
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
 
     top: Any
     sign_bit: Any
@@ -2284,7 +2314,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2339,7 +2369,7 @@ def deal(
 def sort_buckets(
     keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
 ) -> None:
-    """Sort the floats of each bucket by those digits of a byte in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2389,7 +2419,7 @@ def sort_buckets(
 
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
-    assert loop is not None  # the caller has asked
+    assert loop is not None  # the caller has checked
     return loop
 
 
@@ -2406,10 +2436,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2419,7 +2449,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2437,7 +2467,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """What a measurement holds for: the processor, and the versions of NumPy and numba."""
+    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -2482,7 +2512,7 @@ def _measured(dtype: str, size: int) -> float:
 
 # ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
 #
-# Values split into those that a mask chooses, and the others.
+# Split values by a mask, into the chosen ones and the others.
 
 _SPLIT = 1 << 17  # values whose indices are held at a time
 
@@ -2508,7 +2538,7 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
     i, j = 0, 0
     for k in range(values.size):
         # written to both sides, and kept on one of them, without a branch that would be mispredicted
@@ -2666,7 +2696,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -2701,7 +2731,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -2740,8 +2770,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -2756,7 +2786,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -2770,12 +2800,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -2823,7 +2853,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -2865,18 +2895,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -2886,7 +2916,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -2894,11 +2924,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -2914,7 +2944,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3004,18 +3034,18 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
 
 
 def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low.
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -3042,12 +3072,12 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
+    units_sum = 0
     for low in range(lowest, highest + 1, _SPAN):
         chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
@@ -3076,8 +3106,8 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
+# an empty list of JSON has; it is cast to the reducer's type, or refused.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
@@ -3119,18 +3149,18 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -3139,7 +3169,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
+    """Raise ValueError unless the columns of a table have equal lengths."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
@@ -3154,8 +3184,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3166,10 +3196,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3187,17 +3217,17 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -3220,7 +3250,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -3234,18 +3264,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3263,9 +3291,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3282,7 +3310,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3299,7 +3327,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3339,17 +3367,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3370,7 +3398,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3508,7 +3536,7 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
+    rate: the value of the chosen rate
     threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
         where samples that score −inf are to be, which no threshold does
     fpr, tpr: the rates there
@@ -3521,7 +3549,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -3530,7 +3558,7 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
@@ -3571,7 +3599,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3596,10 +3624,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3611,9 +3639,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3638,7 +3666,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3656,7 +3684,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """
@@ -3679,7 +3707,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
@@ -3707,8 +3735,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3748,7 +3776,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -4010,7 +4038,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -4047,12 +4075,12 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
+    """The ignore_value of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_ignore_value(ignore_value), None
     if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+        entry = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if entry != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {entry}")
     return {} if expected is None else {"ignore_value": np.asarray(expected)}
 
 
@@ -4101,44 +4129,44 @@ def check_left(voids: Any) -> None:
 
 # ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
 #
-# References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough.
+# References with a mask for each defect of an image, and the number of its pixels that are enough.
 
 KEYS = ("masks", "saturation_areas")  # of such a reference
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
 
     masks: Array
     areas: np.ndarray
 
 
 def has_defects(references: Any) -> bool:
-    """Whether references tell defects apart: rows of which any is a dict."""
+    """Whether references have defects: any row is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
     references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
-    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+    """The union of each image's masks, its void pixels (None without an `ignore_value`), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
-    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
-    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), which give the shapes
+    of unions where D is 0; ignore_value, the value of void pixels, in whatever mask.
+    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
     check_lengths(predictions=maps, references=references)
-    found = [
+    rows = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
         for i, (row, score_map) in enumerate(zip(references, maps))
     ]
-    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
-    voids = None if ignore_value is None else [void for void, _ in found]
-    return unions, voids, [defects for _, defects in found]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in rows]
+    voids = None if ignore_value is None else [void for void, _ in rows]
+    return unions, voids, [defects for _, defects in rows]
 
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
-    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    """The void pixels of an image, and its defects without them."""
     if not isinstance(row, Mapping) or set(row) != set(KEYS):
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
@@ -4188,7 +4216,7 @@ class RegionPixels(TypedDict):
 
 
 class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
 
     scores: Array
     sizes: np.ndarray
@@ -4196,7 +4224,7 @@ class Regions(NamedTuple):
 
     @property
     def num_pixels(self) -> np.ndarray:
-        """(N,) of each map, how many of the pixels are its own.
+        """The number of each map's pixels in regions, (N,).
 
         >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
         [4, 0, 5]
@@ -4226,13 +4254,13 @@ def pixels_by_region(
     places = (np.cumsum(num_normal) - num_normal).tolist()
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        found = []
+        splits = []
         for i in range(len(pairs))[maps]:
             void = None if voids is None else voids[i]
             part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
             normal[places[i] : places[i] + part.shape[0]] = part
-            found.append((inside, sizes))
-        return found
+            splits.append((inside, sizes))
+        return splits
 
     threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
@@ -4286,7 +4314,7 @@ def split_regions(
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
     if sum(sizes.tolist()) != total:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
@@ -4306,11 +4334,11 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+# Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
 #
-# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
-# each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
-# that is kept. PRO is the case of s = area.
+# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
+# 1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
+# kept. PRO is the case of s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4322,8 +4350,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
-    saturation_areas: (D,) how many these are, Σ = B
-    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    saturation_areas: (D,) their numbers, Σ = B
+    num_defects: (N,) the number of each map's entries in `saturation_areas`
     """
 
     defect_pixels: NotRequired[Array]
@@ -4332,7 +4360,7 @@ class DefectPixels(TypedDict):
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
-    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+    """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
     >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
@@ -4345,9 +4373,9 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
             ascending(score_map[on_device(mask, score_map)])[-area:]
             for mask, area in zip(own.masks, own.areas.tolist())
         ]
-        found = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += found
-        numbers.append(len(found))
+        kept = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += kept
+        numbers.append(len(kept))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
@@ -4362,14 +4390,14 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    """The regions of masks and of defects, by the name of the area under their mean overlap."""
     regions, defects = regions_of(state), defects_of(state)
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
@@ -4431,12 +4459,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 
 
 class PimoPixels(NamedTuple):
-    """What AUPIMO is of.
+    """The pixels that AUPIMO is computed from.
 
     normal: (P,) the pixels of normal images, image by image
-    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -4487,17 +4515,17 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
 
 
 def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
-    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+    """The AUPIMO of each image of a state; None for images without anomalous pixels, such as normal ones.
 
     See `aupimo`; raises as `pimo_pixels`.
     """
     normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
-    # all of one weight are counted, which is the same
+    # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
-    found: list[float | None] = [None] * len(state["num_normal"])
+    values: list[float | None] = [None] * len(state["num_normal"])
     for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
-        found[i] = value
-    return found
+        values[i] = value
+    return values
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -4545,17 +4573,17 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
 
 
 def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    """The share of [ln L, ln U] on which pixels are found; a pixel is found from an F between `first` and `last` on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
     inside = (last > low) & (first < high) & ((last < high) | (first > 0))
     a, b = first[inside], last[inside]
-    found = np.maximum(0.0, np.log(high / b))
+    found_shares = np.maximum(0.0, np.log(high / b))
     tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
     a, b = a[tied], b[tied]
     upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
-    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
-    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    found_shares[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found_shares / math.log(high / low), 1.0)
     return shares
 
 
@@ -4572,11 +4600,11 @@ _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
 class Components(NamedTuple):
     """Objects and predicted components, of one image or of several.
 
-    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
     inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     """
 
-    found: np.ndarray
+    matched: np.ndarray
     expected: np.ndarray
     inside: np.ndarray
     sizes: np.ndarray
@@ -4596,9 +4624,9 @@ def components_of(
 
     P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
 
-    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
-    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
-    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
+    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
+    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -4617,13 +4645,13 @@ def components_of(
     component, object_ = component[left], object_[left]
 
     inside, sizes = _pixels_of(component, object_ > 0)
-    found, areas = _pixels_of(object_, component > 0)
+    matched, areas = _pixels_of(object_, component > 0)
     both = (component > 0) & (object_ > 0)
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
     kept, judged = areas > 0, sizes > 0
-    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -4634,7 +4662,7 @@ def _smaller(number: np.ndarray, least: int) -> np.ndarray:
 
 
 def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
     pixels = np.bincount(number, minlength=1)
     counts = np.bincount(number[chosen], minlength=len(pixels))
     pixels[0] = counts[0] = 0
@@ -4642,7 +4670,7 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class ComponentRates(NamedTuple):
-    """What components come to.
+    """Rates of components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -4666,17 +4694,17 @@ def component_rates(
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
     ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
-    found, expected, inside, sizes = components
-    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    matched, expected, inside, sizes = components
+    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
     of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
     total = int(of_objects.sum())
     f1 = Fraction()
     for twentieths in _TWENTIETHS:
-        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
     return ComponentRates(
-        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
 
@@ -4688,10 +4716,10 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
+# F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous.
 
 def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
         raise ValueError(f"{name}: expected one threshold, got a list or array")
@@ -4731,7 +4759,7 @@ def decision_rates(positives: Side, negatives: Side, threshold: float | None, pr
 
 
 def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
     called = tp + fp
     counts = {
         "f1": (2 * tp, called + num_positives),
@@ -4744,13 +4772,13 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
-# Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
+# Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4762,12 +4790,12 @@ COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
-    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
 
     object_found, object_expected: (K,) image by image
     component_inside, component_sizes: (M,) image by image
-    num_objects, num_components: (N,) of each image, how many of these are its own
-    component_threshold, min_predicted, min_object: what they were found by
+    num_objects, num_components: (N,) the numbers of objects and components of each image
+    component_threshold, min_predicted, min_object: the rule that they were found by
     """
 
     object_found: NotRequired[np.ndarray]
@@ -4782,7 +4810,7 @@ class ComponentColumns(TypedDict):
 
 
 class ComponentRule(NamedTuple):
-    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
 
     threshold: float
     min_predicted: int
@@ -4790,7 +4818,7 @@ class ComponentRule(NamedTuple):
 
 
 def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None where these are not asked for."""
+    """Check the options of components; None without components."""
     sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
     if not as_bool(components, "components"):
         return None
@@ -4807,10 +4835,10 @@ def component_columns(
 ) -> ComponentColumns:
     """The components of maps.
 
-    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
-    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
+    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
-    found: list[Components] = []
+    by_map: list[Components] = []
     for i, (score_map, mask) in enumerate(zip(maps, masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
@@ -4822,11 +4850,11 @@ def component_columns(
         void = None if voids is None else to_numpy(voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
-        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
         np.zeros(0, np.int64)
     ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
     named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
     return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
@@ -4864,7 +4892,7 @@ class ComponentJudge:
         self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN in place of None."""
+        """Results where each image occurs `images` times; NaN instead of None."""
         counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
@@ -4873,7 +4901,7 @@ class ComponentJudge:
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
 #
-# What a level is judged by, as rates: areas under its curves, the best F1, and operating points.
+# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
 
 Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
 
@@ -4896,7 +4924,7 @@ class MapOptions(Protocol):
 
 
 class Judge(Protocol):
-    """What gives a part of the results: those of images, of pixels, of components."""
+    """A part of the results, of images, of pixels or of components."""
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
@@ -4931,7 +4959,7 @@ def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Seque
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; of scores that were cut to so many bits, those with bounds, of (value, end, end)."""
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -4942,10 +4970,10 @@ def level_rates(
     prefix: str,
     options: MapOptions,
 ) -> Results:
-    """Values of `with_points` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
-    none. Of scores that were cut, all have errors, and none has a threshold.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
     rates: Results = {}
@@ -4988,10 +5016,10 @@ def check_reduction(image_reduction: Any) -> np.ndarray:
 
 
 def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(given) or str(given) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(entry) or str(entry) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
     return expected
 
 
@@ -5083,7 +5111,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
 
 def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The ids of a state from elsewhere, if it has some."""
+    """The sample ids of a state from elsewhere, if it has any."""
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
@@ -5093,7 +5121,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample whose images lie in two groups."""
+    """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
@@ -5106,7 +5134,7 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
 
 
 def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
     group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
     first: dict[str, int] = {}
     for row, sample in enumerate(samples.tolist()):
@@ -5153,17 +5181,17 @@ class SampleRates:
 
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
-# What references say of the pixels of images, whichever of their forms they come in.
+# The truth about the pixels of images, from any form of references.
 
 REGIONS = ("components", "labels")
 
 
 class Truth(NamedTuple):
-    """What references say of the pixels of all images.
+    """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
     voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: of each image; None where they are not told apart
+    defects: the defects of each image; None where references are plain masks
     """
 
     masks: Sequence[Array]
@@ -5177,7 +5205,7 @@ def check_regions(regions: Any) -> str:
 
 
 def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
     expected, stored = check_regions(regions), str(state.get("regions", "components"))
     if stored != expected:
         raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
@@ -5202,7 +5230,7 @@ def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, r
 
 
 def _one_by_one(references: Any) -> Any:
-    """References as a list, whose rows can be looked at, unless they are one array."""
+    """References as a list of rows, unless they are one array."""
     rows = without_arrow(references)
     is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
     if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
@@ -5264,7 +5292,7 @@ def as_anomaly_state(
     min_predicted: int = 0,
     min_object: int = 0,
 ) -> AnomalyState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
     optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
@@ -5318,16 +5346,16 @@ def reduce_maps(
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of the same shapes, 0 or False for normal, or dicts that tell the defects of each image apart (see
-    `split_defects`), whose union is the mask; image_scores and image_labels (N,), by default the map's
-    maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
-    are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
-    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
-    (N,), the id of the sample that each image shows, a string or an integer.
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -5362,7 +5390,7 @@ def reduce_maps(
 def _image_columns(
     maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
 ) -> dict[str, Array]:
-    """The scores and labels of images: their own columns, or what their pixels say."""
+    """The scores and labels of images: from their own columns, or from their pixels."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
@@ -5397,7 +5425,7 @@ def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
 
 
 def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and how many samples each of the normal ones stands for; None: one each."""
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
     counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
@@ -5416,7 +5444,7 @@ def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array |
 # Rates of images, from their scores and labels.
 
 class ImageRates:
-    """Rates of images: those of their curves, and decisions at a threshold.
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.
     """
@@ -5440,7 +5468,7 @@ class ImageRates:
 
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
 #
-# A table of images: how each was judged, and how well its anomaly was found.
+# A table of images, with the decision for each and the overlap with its anomaly.
 
 def per_image_table(
     state: AnomalyState,
@@ -5449,13 +5477,13 @@ def per_image_table(
     pixel_threshold: float | None,
     pimo: list[float | None] | None,
 ) -> dict[str, list[Any]]:
-    """The images in their order, each with its score and label, and what thresholds make of it.
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
-    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
+    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
-    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
     """
@@ -5501,7 +5529,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 
 # ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# AUPIMO of a state, and of drawn images: each occurs a number of times, and so do the normal pixels it is judged by.
+# AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
 #
 # Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
 # bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
@@ -5510,7 +5538,7 @@ _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
 class PimoRates:
-    """The mean AUPIMO between bounds; of_images (N,), that of each image, None for those without.
+    """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
@@ -5565,9 +5593,9 @@ class _DrawnPixels:
         first, last = running[self.above[:seen]] / total, running[self.reached[:seen]] / total
         shares = shares_of_pixels(first, last, self.bounds)
         end = int(np.searchsorted(self.steps, seen))
-        found = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
+        areas = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
         there = (self.num_pixels > 0) & (images > 0)
-        values = found[there] / self.num_pixels[there] * images[there]
+        values = areas[there] / self.num_pixels[there] * images[there]
         return math.fsum(values.tolist()) / int(images[there].sum())
 
 
@@ -5585,13 +5613,13 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -5609,17 +5637,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -5633,7 +5661,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -5656,7 +5684,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
 
-    Parameters: options; state, whose pixels lie image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
 
     def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
@@ -5696,7 +5724,7 @@ class PixelBins:
         return table
 
     def _shares(self, regions: Regions) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region."""
+        """Histograms of the pixels of regions, with each pixel as its share of its region."""
         weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
@@ -5719,8 +5747,8 @@ class PixelBins:
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
-    A bin whose ramp from `above` to `fp` ends below the limit has the area limit − (above + fp)/2 under its share, and
-    one that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
+    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
     whole = reach - (above + fp) / 2
@@ -5731,12 +5759,12 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 
 # ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
-# Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
+# Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
 
 class PixelRates:
-    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
+    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
-    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
+    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
@@ -5780,7 +5808,7 @@ class PixelRates:
 class RankedRegions:
     """The pixels of regions, ranked against the normal ones.
 
-    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
     """
 
     def __init__(self, regions: Regions, normal: Side) -> None:
@@ -5814,7 +5842,7 @@ class RankedRegions:
 
 # ---- anomaly/image_rows.py -------------------------------------------------------------------------------------------
 #
-# Images as the rows that resamples are drawn from, in an order that does not depend on how they came.
+# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
 
 class ImageRows(NamedTuple):
     """Rows of images, or of samples of several images.
@@ -5898,7 +5926,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image, or one sample."""
+        """The number of images, or samples, that each row stands for: one."""
         return np.ones(len(self.strata), np.int64)
 
     @property
@@ -6060,8 +6088,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
-        parts = super()._reduced(columns, asked)
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
+        parts = super()._reduced(columns, metric)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts
@@ -6072,7 +6100,7 @@ class AnomalySuite(Metric):
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, if it is asked for."""
+        """The table of images, with `per_image`."""
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
@@ -6083,7 +6111,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
@@ -6124,9 +6152,9 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -6167,13 +6195,13 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
     if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
-        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
         launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
@@ -6188,10 +6216,10 @@ def run_key(experiment_id: str, num_process: int) -> str:
 def receive(
     folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append what `check` makes of the states of the others to `checked`.
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
-    a file that holds no state, which is removed, and what `check` raises for a state.
+    a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -6209,18 +6237,18 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_read_state(answer, rank))
+                state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
+            except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
-            checked.append(found)
+            checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -6249,7 +6277,7 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
 
 
 def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
     for path in folder.glob(f"{glob.escape(key)}.*.*"):
         if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
             path.unlink(missing_ok=True)
@@ -6292,7 +6320,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -6351,10 +6379,10 @@ class Evaluated(Metric):
         """The metric without evaluate."""
         return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._summary(batches, asked)
+            return super()._summary(batches, metric)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -6369,4 +6397,4 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._summary([*batches, *self._batches[first:]], asked)
+        return super()._summary([*batches, *self._batches[first:]], metric)

@@ -37,7 +37,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -108,13 +108,13 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
 
-    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
-    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        # the type first, which is quicker to ask, as small batches notice
+        # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
@@ -128,7 +128,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -153,9 +153,9 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
 
-    Anything else is returned as it is.
+    The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
     if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
         return np.asarray(x)
@@ -181,7 +181,7 @@ def _from_tensor(x: Any, name: str) -> Array:
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    """An array from nested sequences of numbers, tensors, arrays or Arrow scalars."""
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
@@ -218,7 +218,7 @@ def _item(row: Any, name: str) -> Any:
 
 
 def examples(array: np.ndarray) -> str:
-    """What an array of objects holds, for a message."""
+    """Describe the values of an array for an error message, with up to three examples."""
     values = array.reshape(-1).tolist()
     odd = [value for value in values if not isinstance(value, numbers.Real)] or values
     return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
@@ -307,7 +307,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -400,7 +400,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -433,7 +433,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -525,7 +525,7 @@ def as_flags(x: Any, name: str) -> Array:
 
 
 def as_counts(x: Any, name: str) -> Array:
-    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     numbers = as_numbers(x, name)
     xp = array_namespace(numbers)
     if numbers.ndim != 1:
@@ -547,9 +547,9 @@ def as_counts(x: Any, name: str) -> Array:
 
 
 def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    present = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
@@ -582,8 +582,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
-# is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -599,8 +599,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
-    raises of the whole batch, whose places are then those of its rows.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
+    raises for the whole batch, so that rows in the message are rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -633,14 +633,14 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
     check_names(places)
     codes = {item: places[name] for item, name in names.items()}
-    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(found, kind="stable")
-    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -657,12 +657,12 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near.
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    given = [name for name in names if name != ALL]
-    for name in given:
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
         slashes = name.count("/")
         if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
             got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
@@ -671,13 +671,13 @@ def check_names(names: Iterable[str]) -> None:
             )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(given) & set(given))
+    both = sorted(prefixes(group_names) & set(group_names))
     if both:
         raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
 
 
 def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
+    """The parts of names before each of their slashes.
 
     >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
     ['near', 'near/a']
@@ -687,21 +687,21 @@ def prefixes(names: Iterable[str]) -> set[str]:
 
 
 def is_below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """The states of batches, those of each group in their order."""
-    found: dict[str, list[State]] = {}
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
     for parts in batches:
         for name, state in parts.items():
-            found.setdefault(name, []).append(state)
-    return found
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
-    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
     >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
     {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
@@ -713,7 +713,7 @@ def as_one_state(parts: Parts) -> State:
 
 
 def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = _group_items(state[GROUPS])
@@ -888,7 +888,7 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 
 
 def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
+    """Replace keys by their ranks, which take the fewest bits."""
     xp = array_namespace(packed.keys)
     values = distinct_values(packed.keys)
     keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
@@ -902,8 +902,8 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         # float64 holds the sums of up to 2^53 samples
         weights = None if counts is None else xp.astype(counts, xp.float64)
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
+        values = xp.nonzero(total)[0]
+        return values, total[values]
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
@@ -968,18 +968,18 @@ def joined(states: Iterable[State]) -> State:
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """The states of batches as those of one: each group's joined."""
+    """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
+    """Raise ValueError for more samples than integer sums can hold."""
     if number > MAX_COUNT:
         raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
+    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -992,7 +992,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1035,16 +1035,124 @@ def _column(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Collection[str] = ()) -> State:
-    """A state whose arrays are its own; those that are named `but` are so before."""
+    """Copy the arrays of a state, except those named in `but`."""
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
+# Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
@@ -1070,7 +1178,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1120,19 +1228,19 @@ class Summary(NamedTuple):
         return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
-        """Rates by key, and those of groups by (group, key)."""
+        """Rates by key, and rates of groups by (group, key)."""
         rates: dict[Key, Rate] = rates_of(self.results)
         for name, row in (self.groups or {}).items():
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
-        """The same with the intervals of those rates that have one."""
+        """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
             return Summary(results)
@@ -1144,7 +1252,7 @@ class Summary(NamedTuple):
 
 
 def kind_of(result: Any) -> dict[str, Any]:
-    """What a result is, in words that JSON holds."""
+    """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
@@ -1160,9 +1268,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
 def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
-    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
-    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
-    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+    A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
+    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
+    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1182,7 +1290,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
-    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
@@ -1227,10 +1335,10 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -1239,10 +1347,10 @@ class Prepared(ABC):
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+        """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
         Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1263,32 +1371,63 @@ class MissingClassError(ValueError):
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1309,14 +1448,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
 def moved(values: np.ndarray, by: float) -> np.ndarray:
     """Values moved by an amount; they stay in [0, 1] where they were.
 
@@ -1332,8 +1463,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -1342,7 +1473,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -1361,7 +1492,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}
@@ -1387,13 +1518,13 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 #
 # Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
 #
-# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+# The results are identical to those of the rows repeated. The state holds the counts under that name too.
 
 COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1409,13 +1540,13 @@ def counted(state: State, counts: Array) -> State:
 
 
 def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
-# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
+# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1471,7 +1602,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: those of each group, then the shared ones."""
+        """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
 
@@ -1482,13 +1613,13 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
+# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Prepares(Protocol):
-    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
 
     confidence_level: float | None
     n_resamples: int
@@ -1500,11 +1631,11 @@ class Prepares(Protocol):
 
 
 class Part(NamedTuple):
-    """What is drawn by itself: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
-    name: of the group, which is empty for all samples and for groups that share some
+    name: the group's name; empty for all samples and for groups that share some
     prepared: its rows
-    results: of each group
+    results: the results of each group
     """
 
     name: str
@@ -1535,7 +1666,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1559,14 +1690,14 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1617,7 +1748,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1625,18 +1756,18 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
 #     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
 #     Prepared ── rates(counts) ──→ results
 #
-# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
-# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
+# on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
+# Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
+# So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
-# Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 # Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
@@ -1646,7 +1777,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
         return _defaults(owner)
@@ -1663,24 +1794,24 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
-    them alone. It sets
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
+        that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
 
     Options of every metric
 
@@ -1722,7 +1853,7 @@ class Metric:
     if not TYPE_CHECKING:  # a type checker sees the fields
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option with the names of those that there are."""
+            """Refuse an unknown option, and name the options that exist."""
             cls._check_options(options)
             return super().__new__(cls)
 
@@ -1739,23 +1870,23 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
     def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as given at load or by default."""
+        """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
@@ -1764,9 +1895,9 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options given here override those given at load, for this call. The batches are dropped when the results
+        Options passed here override the options set at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
@@ -1776,31 +1907,31 @@ class Metric:
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            asked.owns_state = not self._batches
-            last = [self._reduced(columns, asked)] if columns else []
+            metric.owns_state = not self._batches
+            last = [self._reduced(columns, metric)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], asked)
+            computed = self._summary([*self._batches, *last], metric)
             self.reset()
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
-        `name` is that of all samples, where there are no groups.
+        `name` names the part of all samples where there are no groups.
         """
         columns, overrides = self._sort_arguments(kwargs)
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
@@ -1812,7 +1943,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1837,7 +1968,7 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -1858,7 +1989,7 @@ class Metric:
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """A copy of what another metric's `state()` gave, checked, by group."""
+        """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
@@ -1877,12 +2008,12 @@ class Metric:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
+        """Unpickle, and check the batches as `merge` does."""
         self.__dict__.update(content)
         self._lock = threading.RLock()
 
         def checked(state: State) -> State:
-            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
             return self._checked(state) if all(map(is_numpy_array, state.values())) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
@@ -1893,7 +2024,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1917,7 +2048,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
@@ -1929,8 +2060,8 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
-        return summary(asked, self._states(batches))
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
@@ -1948,14 +2079,14 @@ class Metric:
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        options = _options_for(self.reduce, asked)
+        options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
             own = {name: column for name, column in columns.items() if name != COUNTS}
@@ -1966,10 +2097,10 @@ class Metric:
         groups = columns.get(GROUPS)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
-            given = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+            names = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
         if COUNTS in columns:
-            if not asked.counts_rows():
+            if not metric.counts_rows():
                 raise ValueError(
                     "counts: expected none with per_sample, whose table has a row for each sample; got both"
                 )
@@ -1981,18 +2112,18 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
+        for keyword, value in arguments.items():
+            name = self.aliases.get(keyword, keyword)
             if name in self.options:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
+                    raise TypeError(f"{name} was given twice, once as {keyword}")
                 columns[name] = value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     @classmethod
@@ -2060,9 +2191,9 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -2103,13 +2234,13 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
     if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
-        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
         launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
@@ -2124,10 +2255,10 @@ def run_key(experiment_id: str, num_process: int) -> str:
 def receive(
     folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append what `check` makes of the states of the others to `checked`.
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
-    a file that holds no state, which is removed, and what `check` raises for a state.
+    a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -2145,18 +2276,18 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_read_state(answer, rank))
+                state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
+            except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
-            checked.append(found)
+            checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -2185,7 +2316,7 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
 
 
 def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
     for path in folder.glob(f"{glob.escape(key)}.*.*"):
         if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
             path.unlink(missing_ok=True)
@@ -2228,7 +2359,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2287,10 +2418,10 @@ class Evaluated(Metric):
         """The metric without evaluate."""
         return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._summary(batches, asked)
+            return super()._summary(batches, metric)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -2305,7 +2436,7 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._summary([*batches, *self._batches[first:]], asked)
+        return super()._summary([*batches, *self._batches[first:]], metric)
 
 
 # ---- metric/prepared_table.py ----------------------------------------------------------------------------------------
@@ -2326,7 +2457,7 @@ class Drawn(NamedTuple):
 
 
 class ReadsTable(Protocol):
-    """A metric whose results are a function of a table with counts."""
+    """A metric that computes its results from a table with counts."""
 
     def drawn(self, state: Any) -> Drawn:
         """The state as resamples see it."""
@@ -2350,7 +2481,7 @@ class PreparedTable(Prepared):
 
     @cached_property
     def drawn(self) -> Drawn:
-        """The state as resamples see it: made only where there are any."""
+        """The state as resamples see it, computed only if there are any."""
         return self.metric.drawn(self.state)
 
     @cached_property
@@ -2369,7 +2500,7 @@ class PreparedTable(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return self._rows[1]
 
     @property
@@ -2408,10 +2539,9 @@ class PreparedTable(Prepared):
 #
 # Loops that are worth compiling, by numba where it is installed and the work is large.
 #
-# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
-# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
-# in all pays it.
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -2449,120 +2579,17 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: how many large work is spread over, decided here alone, and the work done by them.
-#
-# Compiled loops and np.sort leave the interpreter free, so that threads run them side by side. Each piece of work writes
-# to places of its own, and what the pieces return comes in their order: so results have the same bits for any number of
-# threads, and nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are as many of them as there are cores already.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
-
-Result = TypeVar("Result")
-_in_fork = False
-
-
-def threads_for(work: int) -> int:
-    """How many threads work on so many scores, or on what takes about as long."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """How many threads this thread may spread its work over.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
-    an integer of at least 1.
-    """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """What the pieces of work return, in their order; some threads take one after another.
-
-    All have ended when this returns or raises. Raises what the first piece in order raises.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
-# Scores are dealt into buckets by their highest digit, those of each kind apart: buckets ascend, and each fits a cache,
-# where it is sorted digit by digit, lowest first. Scores are dealt from the array that holds them into one new array,
-# which is all the memory that a sort takes.
+# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
+# all the memory that a sort takes.
 #
-# No two threads write one place. Each deals a part of the scores, and those of its part and a bucket have places of their
-# own there, behind those of the parts before: how many they are has been counted. Then each bucket is sorted by one
-# thread. So every number of threads gives the same order, in which equal scores stay in the order that they came in.
-# Source: Herf, Radix Tricks, 2001.
+# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
@@ -2572,11 +2599,11 @@ _NONE = np.zeros(0, np.uint8)
 
 
 class Sorted(NamedTuple):
-    """Scores kind by kind, those of each in ascending order.
+    """Scores kind by kind, in ascending order within each kind.
 
     scores: (N,) in their type
     ends: (K + 1,) where each kind begins, and N
-    payload: (N,) that of each score, in its type; empty where there is none
+    payload: (N,) the payload of each score, in its type; empty without a payload
     """
 
     scores: np.ndarray
@@ -2585,7 +2612,10 @@ class Sorted(NamedTuple):
 
 
 class _Bits(NamedTuple):
-    """What turns the bits of floats into unsigned integers of their order: all flip below zero, and the sign above."""
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
 
     top: Any
     sign_bit: Any
@@ -2655,7 +2685,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2710,7 +2740,7 @@ def deal(
 def sort_buckets(
     keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
 ) -> None:
-    """Sort the floats of each bucket by those digits of a byte in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2760,7 +2790,7 @@ def sort_buckets(
 
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
-    assert loop is not None  # the caller has asked
+    assert loop is not None  # the caller has checked
     return loop
 
 
@@ -2777,10 +2807,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2790,7 +2820,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2808,7 +2838,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """What a measurement holds for: the processor, and the versions of NumPy and numba."""
+    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -2853,7 +2883,7 @@ def _measured(dtype: str, size: int) -> float:
 
 # ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
 #
-# Values split into those that a mask chooses, and the others.
+# Split values by a mask, into the chosen ones and the others.
 
 _SPLIT = 1 << 17  # values whose indices are held at a time
 
@@ -2879,7 +2909,7 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
     i, j = 0, 0
     for k in range(values.size):
         # written to both sides, and kept on one of them, without a branch that would be mispredicted
@@ -3037,7 +3067,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -3072,7 +3102,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -3111,8 +3141,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -3127,7 +3157,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -3141,12 +3171,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -3194,7 +3224,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3236,13 +3266,13 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -3260,17 +3290,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -3284,7 +3314,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -3323,18 +3353,18 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
 
 
 def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low.
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -3361,21 +3391,21 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
+    units_sum = 0
     for low in range(lowest, highest + 1, _SPAN):
         chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
 #
-# One sweep over samples in the order of their open-set scores: what F-scores are made of after each of them.
+# One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 #
 # Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-# those changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into pieces of b bits, as
-# many as hold it whole: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+# the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+# to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 # float64 adds exactly in every order.
 
 _SWEPT = 1 << 15  # samples
@@ -3418,7 +3448,7 @@ def macro_sweep(
 
 
 def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
-    """How many samples before one are right, and how many there are, by predicted class."""
+    """The numbers of right samples and of all samples before one, by predicted class."""
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     for block in blocks_of(outcomes[:start]):
@@ -3464,7 +3494,7 @@ def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slic
 
 
 def blocks_of(samples: Array) -> list[slice]:
-    """Blocks of samples whose sums fit the cache."""
+    """Blocks of samples, small enough that their sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
@@ -3642,14 +3672,14 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
-    found = np.flatnonzero(hits)
-    precision, recall = (_sum_of_fractions(hits[found], totals[found]) for totals in (accepted, samples))
-    return precision * recall / (precision + recall) if len(found) else Fraction()
+    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    hit = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(hit) else Fraction()
 
 
 def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
-    """Σ counts/totals; those of one denominator are added first."""
+    """Σ counts/totals; fractions with equal denominators are added first."""
     distinct, place = np.unique(totals, return_inverse=True)
     sums = count_ids(place.reshape(-1), len(distinct), counts)
     return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
@@ -3672,14 +3702,14 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
 
 
 def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A + b rounded, and what rounding took off. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A·b rounded, and what rounding took off. Source: Dekker's product of halves of 26 bits."""
+    """Return a·b rounded, and its rounding error. Source: Dekker's product of halves of 26 bits."""
     halves = []
     for x in (a, b):
         scaled = 134217729.0 * x  # 2^27 + 1
@@ -3692,7 +3722,7 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
-# Lists of thresholds of open-set scores, and states in which only they can be told apart.
+# Lists of thresholds of open-set scores, and states with scores rounded up to them.
 
 def check_thresholds(t_list: Any) -> np.ndarray:
     """Check a list of thresholds without NaN and return it as float64."""
@@ -3720,11 +3750,11 @@ def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
 
 
 def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it fits t_list, where there is one."""
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
     if "thresholds" not in state:
         return {}
-    given: Any = state["thresholds"]
-    text = str(given) if isinstance(given, str) or getattr(given, "ndim", None) == 0 else ""
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
     try:
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
@@ -3740,7 +3770,7 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 #
 # A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
 # As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-# over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
+# over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -3816,12 +3846,12 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, all of which are there."""
+    """The place of each id in ascending distinct ids, which include all of them."""
     return array_namespace(ids).searchsorted(distinct, ids)
 
 
 def _is_among(distinct: Array, ids: Array) -> Array:
-    """Whether each id is one of ascending ones."""
+    """Flag the ids that are among ascending distinct ids."""
     xp = array_namespace(ids)
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
@@ -3845,17 +3875,17 @@ def micro_open_f(
     return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
-def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
+def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
     """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
     if t_list is not None:
-        return _best_of(check_thresholds(t_list), scores, found)
-    places, sums = _highest(scores, found)
-    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
-    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+        return _best_of(check_thresholds(t_list), scores, average)
+    places, sums = _highest(scores, average)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, average)))
+    best = float(average.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
     return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
 
-def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
     """As `_best`, of a list of thresholds."""
     xp = array_namespace(scores)
     after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
@@ -3863,70 +3893,70 @@ def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> B
     f, values = np.zeros(len(places)), np.zeros(len(places))
     none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
     if len(places) > none:
-        sums = _at_places(found, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+        sums = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded(sums)), to_numpy(average.approximate(sums))
     greatest = values == 0
     if values.max() > 0:
-        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
         which = on_device(near - none, scores)
         greatest[:] = False
-        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), average)
     best = int(np.argmax(greatest[row]))
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
-    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
+    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
-    exact = found.exact(places, sums)
+    exact = average.exact(places, sums)
     greatest = max(exact)
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
-    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first of them is returned. Parts of a large sweep are swept by several threads, each
-    from the counts before its part on.
+    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    counts before its part.
     """
     number = scores.shape[0]
     threads = threads_for(number) if is_numpy_array(scores) else 1
-    parts = [partial(_high_within, scores, found, part) for part in parts_of(number, threads)]
+    parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
     places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
     greatest = float(array_namespace(values).max(values))
-    high = array_namespace(values).nonzero(values >= greatest * (1 - found.rounding))[0]
+    high = array_namespace(values).nonzero(values >= greatest * (1 - average.rounding))[0]
     high = high if greatest > 0 else high[:1]
     return places[high], (sums[0][high], sums[1][high])
 
 
-def _high_within(scores: Array, found: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
-    """Places, values and sums of what may be the greatest of some samples; a threshold is the last of equal scores."""
+def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
     start, greatest = within.start, -1.0
-    for sums in found.sweep(within):
-        values = found.approximate(sums)
+    for sums in average.sweep(within):
+        values = average.approximate(sums)
         stop = start + values.shape[0]
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
-        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
         start = stop
     places, values, first, second = (concatenate(column) for column in zip(*kept))
-    high = values >= greatest * (1 - found.rounding)
+    high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
-    """What F is made of after the samples of some ascending places."""
+def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
+    """The sums that F is computed from, after the samples at some ascending places."""
     xp = array_namespace(places)
     parts: list[Sums] = []
     start = 0
-    for sums in found.sweep():
+    for sums in average.sweep():
         stop = start + sums[0].shape[0]
         here = places[(places >= start) & (places < stop)] - start
         parts.append((sums[0][here], sums[1][here]))
@@ -3937,7 +3967,7 @@ def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
 #
-# A row for each sample: its score, what it is, what it was called, and what became of that.
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
 # Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
 
@@ -3954,7 +3984,7 @@ RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOW
 
 
 def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
     if "significant_bits" in state:
         raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
     for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
@@ -3965,11 +3995,11 @@ def check_samples(state: Mapping[str, Any]) -> None:
 def sample_table(
     scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
 ) -> dict[str, list[Any]]:
-    """What became of each sample.
+    """The table of samples, with the outcome of each.
 
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
-    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
-    order in which they were added, from 0, by default all.
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
     Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
     of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
 
@@ -3995,8 +4025,8 @@ def sample_table(
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
+# an empty list of JSON has; it is cast to the reducer's type, or refused.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
@@ -4038,18 +4068,18 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -4058,7 +4088,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
+    """Raise ValueError unless the columns of a table have equal lengths."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
@@ -4073,8 +4103,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -4085,10 +4115,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -4106,17 +4136,17 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -4139,7 +4169,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -4153,10 +4183,10 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: what the samples of a batch come down to.
+# Open-set recognition: the columns that a batch of samples is reduced to.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4166,15 +4196,15 @@ OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "
 
 
 class OpenSetState(TypedDict):
-    """What the samples come down to.
+    """The state of a batch of samples.
 
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
-    thresholds: those that the scores were rounded up to, as a text; absent where they were not
-    significant_bits: how many of a score's were kept; absent where all were
+    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
+    significant_bits: how many bits of a score were kept; absent if all were
     """
 
     predicted: Array
@@ -4193,7 +4223,7 @@ def as_open_set_state(
     t_list: Any = None,
     significant_bits: int | None = None,
 ) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -4226,8 +4256,8 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
-    for, so that none is rounded.
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -4286,11 +4316,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
 
 
 def _first_highest(predictions: Array) -> Array:
-    found = []
+    highest = []
     for rows, block in row_blocks(predictions, "predictions"):
         check_no_nan(block, "predictions", rows.start)
-        found.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*found).concat(found)
+        highest.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -4308,9 +4338,9 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
     Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
-    given = check_classes(state, num_classes)
-    if given is not None:
-        return given
+    number = check_classes(state, num_classes)
+    if number is not None:
+        return number
     xp = array_namespace(state["classes"])
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
@@ -4329,14 +4359,14 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
 
 # ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
 #
-# What became of each sample of an open-set problem, where it is called unknown by its score.
+# Outcomes of samples in open-set recognition, at one threshold.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
-    """What became of each sample at a threshold: see `sample_table`.
+    """The outcome of each sample at a threshold: see `sample_table`.
 
     Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
-    its score is above it.
-    Raises ValueError for a state whose rows are not samples.
+    score > threshold.
+    Raises ValueError unless the rows of the state are single samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
@@ -4401,7 +4431,7 @@ class OpenF(Metric):
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
-        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
         known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
         counts = None if "counts" not in state else to_numpy(state["counts"])
         kinds = (~known, known)
@@ -4419,7 +4449,7 @@ class OpenF(Metric):
         return results if curve is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
         state: Any = prepared.state

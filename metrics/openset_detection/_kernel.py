@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import io
 import math
+import multiprocessing
 import numbers
 import os
 import platform
@@ -17,10 +18,11 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -33,7 +35,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -104,13 +106,13 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
 
-    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
-    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        # the type first, which is quicker to ask, as small batches notice
+        # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
@@ -124,7 +126,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -149,9 +151,9 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
 
-    Anything else is returned as it is.
+    The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
     if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
         return np.asarray(x)
@@ -177,7 +179,7 @@ def _from_tensor(x: Any, name: str) -> Array:
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    """An array from nested sequences of numbers, tensors, arrays or Arrow scalars."""
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
@@ -214,7 +216,7 @@ def _item(row: Any, name: str) -> Any:
 
 
 def examples(array: np.ndarray) -> str:
-    """What an array of objects holds, for a message."""
+    """Describe the values of an array for an error message, with up to three examples."""
     values = array.reshape(-1).tolist()
     odd = [value for value in values if not isinstance(value, numbers.Real)] or values
     return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
@@ -303,7 +305,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -396,7 +398,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -429,7 +431,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -521,7 +523,7 @@ def as_flags(x: Any, name: str) -> Array:
 
 
 def as_counts(x: Any, name: str) -> Array:
-    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     numbers = as_numbers(x, name)
     xp = array_namespace(numbers)
     if numbers.ndim != 1:
@@ -543,9 +545,9 @@ def as_counts(x: Any, name: str) -> Array:
 
 
 def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    present = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
@@ -578,8 +580,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
-# is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -595,8 +597,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
-    raises of the whole batch, whose places are then those of its rows.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
+    raises for the whole batch, so that rows in the message are rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -629,14 +631,14 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
     check_names(places)
     codes = {item: places[name] for item, name in names.items()}
-    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(found, kind="stable")
-    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -653,12 +655,12 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near.
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    given = [name for name in names if name != ALL]
-    for name in given:
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
         slashes = name.count("/")
         if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
             got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
@@ -667,13 +669,13 @@ def check_names(names: Iterable[str]) -> None:
             )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(given) & set(given))
+    both = sorted(prefixes(group_names) & set(group_names))
     if both:
         raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
 
 
 def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
+    """The parts of names before each of their slashes.
 
     >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
     ['near', 'near/a']
@@ -683,21 +685,21 @@ def prefixes(names: Iterable[str]) -> set[str]:
 
 
 def is_below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """The states of batches, those of each group in their order."""
-    found: dict[str, list[State]] = {}
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
     for parts in batches:
         for name, state in parts.items():
-            found.setdefault(name, []).append(state)
-    return found
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
-    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
     >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
     {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
@@ -709,7 +711,7 @@ def as_one_state(parts: Parts) -> State:
 
 
 def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = _group_items(state[GROUPS])
@@ -884,7 +886,7 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 
 
 def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
+    """Replace keys by their ranks, which take the fewest bits."""
     xp = array_namespace(packed.keys)
     values = distinct_values(packed.keys)
     keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
@@ -898,8 +900,8 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         # float64 holds the sums of up to 2^53 samples
         weights = None if counts is None else xp.astype(counts, xp.float64)
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
+        values = xp.nonzero(total)[0]
+        return values, total[values]
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
@@ -964,18 +966,18 @@ def joined(states: Iterable[State]) -> State:
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """The states of batches as those of one: each group's joined."""
+    """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
+    """Raise ValueError for more samples than integer sums can hold."""
     if number > MAX_COUNT:
         raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
+    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -988,7 +990,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1031,16 +1033,124 @@ def _column(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Collection[str] = ()) -> State:
-    """A state whose arrays are its own; those that are named `but` are so before."""
+    """Copy the arrays of a state, except those named in `but`."""
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
+# Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
@@ -1066,7 +1176,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1116,19 +1226,19 @@ class Summary(NamedTuple):
         return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
-        """Rates by key, and those of groups by (group, key)."""
+        """Rates by key, and rates of groups by (group, key)."""
         rates: dict[Key, Rate] = rates_of(self.results)
         for name, row in (self.groups or {}).items():
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
-        """The same with the intervals of those rates that have one."""
+        """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
             return Summary(results)
@@ -1140,7 +1250,7 @@ class Summary(NamedTuple):
 
 
 def kind_of(result: Any) -> dict[str, Any]:
-    """What a result is, in words that JSON holds."""
+    """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
@@ -1156,9 +1266,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
 def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
-    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
-    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
-    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+    A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
+    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
+    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1178,7 +1288,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
-    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
@@ -1223,10 +1333,10 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -1235,10 +1345,10 @@ class Prepared(ABC):
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+        """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
         Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1259,32 +1369,63 @@ class MissingClassError(ValueError):
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1305,14 +1446,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
 def moved(values: np.ndarray, by: float) -> np.ndarray:
     """Values moved by an amount; they stay in [0, 1] where they were.
 
@@ -1328,8 +1461,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -1338,7 +1471,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -1357,7 +1490,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}
@@ -1383,13 +1516,13 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 #
 # Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
 #
-# The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+# The results are identical to those of the rows repeated. The state holds the counts under that name too.
 
 COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1405,13 +1538,13 @@ def counted(state: State, counts: Array) -> State:
 
 
 def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
-# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
+# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1467,7 +1600,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: those of each group, then the shared ones."""
+        """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
 
@@ -1478,13 +1611,13 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
+# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Prepares(Protocol):
-    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
 
     confidence_level: float | None
     n_resamples: int
@@ -1496,11 +1629,11 @@ class Prepares(Protocol):
 
 
 class Part(NamedTuple):
-    """What is drawn by itself: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
-    name: of the group, which is empty for all samples and for groups that share some
+    name: the group's name; empty for all samples and for groups that share some
     prepared: its rows
-    results: of each group
+    results: the results of each group
     """
 
     name: str
@@ -1531,7 +1664,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1555,14 +1688,14 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1613,7 +1746,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1621,18 +1754,18 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
 #     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
 #     Prepared ── rates(counts) ──→ results
 #
-# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
-# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
+# on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
+# Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
+# So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
-# Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+# Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 # Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
@@ -1642,7 +1775,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
         return _defaults(owner)
@@ -1659,24 +1792,24 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
-    them alone. It sets
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
+        that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
 
     Options of every metric
 
@@ -1718,7 +1851,7 @@ class Metric:
     if not TYPE_CHECKING:  # a type checker sees the fields
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option with the names of those that there are."""
+            """Refuse an unknown option, and name the options that exist."""
             cls._check_options(options)
             return super().__new__(cls)
 
@@ -1735,23 +1868,23 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
     def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as given at load or by default."""
+        """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
@@ -1760,9 +1893,9 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options given here override those given at load, for this call. The batches are dropped when the results
+        Options passed here override the options set at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
@@ -1772,31 +1905,31 @@ class Metric:
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            asked.owns_state = not self._batches
-            last = [self._reduced(columns, asked)] if columns else []
+            metric.owns_state = not self._batches
+            last = [self._reduced(columns, metric)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], asked)
+            computed = self._summary([*self._batches, *last], metric)
             self.reset()
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
-        `name` is that of all samples, where there are no groups.
+        `name` names the part of all samples where there are no groups.
         """
         columns, overrides = self._sort_arguments(kwargs)
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
@@ -1808,7 +1941,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1833,7 +1966,7 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -1854,7 +1987,7 @@ class Metric:
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """A copy of what another metric's `state()` gave, checked, by group."""
+        """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
@@ -1873,12 +2006,12 @@ class Metric:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
+        """Unpickle, and check the batches as `merge` does."""
         self.__dict__.update(content)
         self._lock = threading.RLock()
 
         def checked(state: State) -> State:
-            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
             return self._checked(state) if all(map(is_numpy_array, state.values())) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
@@ -1889,7 +2022,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1913,7 +2046,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
@@ -1925,8 +2058,8 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
-        return summary(asked, self._states(batches))
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
@@ -1944,14 +2077,14 @@ class Metric:
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        options = _options_for(self.reduce, asked)
+        options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
             own = {name: column for name, column in columns.items() if name != COUNTS}
@@ -1962,10 +2095,10 @@ class Metric:
         groups = columns.get(GROUPS)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
-            given = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+            names = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
         if COUNTS in columns:
-            if not asked.counts_rows():
+            if not metric.counts_rows():
                 raise ValueError(
                     "counts: expected none with per_sample, whose table has a row for each sample; got both"
                 )
@@ -1977,18 +2110,18 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
+        for keyword, value in arguments.items():
+            name = self.aliases.get(keyword, keyword)
             if name in self.options:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
+                    raise TypeError(f"{name} was given twice, once as {keyword}")
                 columns[name] = value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     @classmethod
@@ -2056,9 +2189,9 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -2099,13 +2232,13 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
     if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
-        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
         launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
@@ -2120,10 +2253,10 @@ def run_key(experiment_id: str, num_process: int) -> str:
 def receive(
     folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append what `check` makes of the states of the others to `checked`.
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
-    a file that holds no state, which is removed, and what `check` raises for a state.
+    a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -2141,18 +2274,18 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_read_state(answer, rank))
+                state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
+            except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
-            checked.append(found)
+            checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -2181,7 +2314,7 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
 
 
 def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
     for path in folder.glob(f"{glob.escape(key)}.*.*"):
         if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
             path.unlink(missing_ok=True)
@@ -2224,7 +2357,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2283,10 +2416,10 @@ class Evaluated(Metric):
         """The metric without evaluate."""
         return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._summary(batches, asked)
+            return super()._summary(batches, metric)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -2301,7 +2434,7 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._summary([*batches, *self._batches[first:]], asked)
+        return super()._summary([*batches, *self._batches[first:]], metric)
 
 
 # ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
@@ -2350,8 +2483,8 @@ def is_ultralytics(image: Any) -> bool:
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
+# an empty list of JSON has; it is cast to the reducer's type, or refused.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
@@ -2393,18 +2526,18 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -2413,7 +2546,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
+    """Raise ValueError unless the columns of a table have equal lengths."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
@@ -2459,7 +2592,7 @@ class DetectionState(TypedDict):
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot return."""
     check_arrays(state, [*DetectionState.__annotations__], ["counts"])
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
@@ -2498,22 +2631,22 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
-    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
-    found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
+    boxes, num_predictions, boxes_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    objects, num_references, objects_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
-        "predictions": found,
-        "references": true,
+        "predictions": boxes,
+        "references": objects,
         "ignored": _ignored(references, num_references),
-        "prediction_remainders": found_off,
-        "reference_remainders": true_off,
+        "prediction_remainders": boxes_off,
+        "reference_remainders": objects_off,
     }
 
 
@@ -2540,7 +2673,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
-    """Which of all images' objects are ignored: those that a dict says are ignored or a crowd, none of a table's."""
+    """Flag the ignored objects of all images: a dict says which are ignored or a crowd; a table has none."""
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     for i, image in enumerate(references):
         if type(image) is np.ndarray or not isinstance(image, Mapping):
@@ -2594,21 +2727,22 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 
 
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
-    """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
-    remainders = np.zeros((len(table), 4))
+    """Turn boxes into their corners in place, and return the rounding error of each corner."""
     if box_format == "xyxy":
-        return remainders
+        return np.broadcast_to(0.0, (len(table), 4))  # which takes no memory
+    remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
         table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
     else:
+        remainders[:, :2] = 0.0
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
     return remainders
 
 
 def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A + b rounded, and what rounding took off, which float64 holds. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
@@ -2644,11 +2778,12 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 
 # ---- detection/corners.py --------------------------------------------------------------------------------------------
 #
-# Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
+# Corners of boxes with their rounding errors, and the exact IoU of two boxes.
 #
-# Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-# that an IoU is a fraction of the numbers of the input.
+# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
+# so that an IoU is a fraction of the numbers of the input.
 
+_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2665,18 +2800,18 @@ class Corners(NamedTuple):
     border: int
 
     def parts(self, row: Any) -> list[float]:
-        """Four corners of a box, what to add to each of them, and the border."""
+        """Four corners of a box, the remainder to add to each of them, and the border."""
         return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box whose area is too small for float64.
+        Infinite for a box with an area that is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
-        if exact and min(side.min(initial=1.0) for side in sides) ** 2 >= _TINY:  # as nearly always, and at once
+        if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
             return np.broadcast_to(0.0, len(self.rounded))
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
@@ -2689,6 +2824,11 @@ class Corners(NamedTuple):
             with np.errstate(divide="ignore"):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
+
+    def _shortest(self) -> float:
+        """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
+        parts = (self.rounded[start : start + _MEASURED] for start in range(0, len(self.rounded), _MEASURED))
+        return min((float((part[:, 2:] - part[:, :2]).min()) for part in parts), default=1.0)
 
 
 def exact_ious(
@@ -2728,10 +2868,9 @@ def _corners(parts: Sequence[int]) -> list[int]:
 #
 # Loops that are worth compiling, by numba where it is installed and the work is large.
 #
-# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
-# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
-# in all pays it.
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -2771,7 +2910,7 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- detection/pairs.py ----------------------------------------------------------------------------------------------
 #
-# Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image.
+# Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -2792,7 +2931,9 @@ class Pairs(NamedTuple):
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
+        """Some of the pairs, by a mask or by their places; no copy where the mask keeps all."""
+        if which.dtype == bool and which.all():
+            return self
         return Pairs(*(column[which] for column in self))
 
 
@@ -2820,14 +2961,14 @@ def listed_pairs(
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
+    """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
-        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+        listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
@@ -2840,10 +2981,10 @@ def listed_pairs(
 def pairs_above(
     boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
-    """List the pairs of a box and another of its image whose IoU reaches the threshold.
+    """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold.
 
-    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
-    operation; the division is spared where the product is clear.
+    Returns their number; pairs beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by operation;
+    the division is skipped where the product decides.
     """
     size = box = start = 0
     clear = 0.999 * threshold
@@ -2895,7 +3036,7 @@ def _pairs_of(
 
 
 def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
+    """The number of objects in each prediction's image, and the row of the first."""
     starts = np.cumsum(num_references) - num_references
     return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
 
@@ -2938,11 +3079,11 @@ class Overlaps(NamedTuple):
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
-        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
+        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int8)
         ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
-        signs[near] = np.asarray(beside, dtype=np.int64)[place]
+        signs[near] = np.asarray(beside, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
@@ -2951,7 +3092,7 @@ class Overlaps(NamedTuple):
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold, ranked."""
+        """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
         return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
@@ -2969,7 +3110,7 @@ def overlapping_pairs(
     iou_threshold: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
 
     Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
     in (0, 1]; corners of both, where the tables are rounded.
@@ -3025,7 +3166,7 @@ def _pairs_of_lost(
 
 
 def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
-    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
     if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
@@ -3058,7 +3199,7 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------
 #
-# The rules of open-set detection: what decides which box takes which object, and what it counts as.
+# The rules of open-set detection: they decide which box takes which object, and with which outcome.
 
 MATCHINGS = ("iou", "confidence")
 
@@ -3138,12 +3279,15 @@ class Rules:
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
 #
-# Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
+# One-to-one matching of predictions and objects within each image, whatever their classes.
 #
 # The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-# list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
-# image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
-# most confident first, and giving each the free object that it overlaps most.
+# list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
+# image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+# gives each the free object that it overlaps most.
+
+_LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
+
 
 def match_boxes(
     predictions: np.ndarray,
@@ -3179,7 +3323,7 @@ def match_boxes(
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
-    """Choose from the pairs those that are matched; see `match_boxes`."""
+    """Choose the matched pairs; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
@@ -3210,9 +3354,9 @@ def first_pairs(
 
 
 def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+    """The places of the entries with the lowest key in their group, all of equal ones; the last key counts first.
 
-    Parameters: places of the entries that are looked at; groups and keys of all entries.
+    Parameters: places of the entries to choose from; groups and keys of all entries.
 
     >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
     >>> lowest_of_each(np.arange(4), groups, keys).tolist()
@@ -3228,22 +3372,36 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
+    """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
-        boxes, others = predictions[pairs.rows, 3::-1].T, references[pairs.columns, 3::-1].T
-        labels = predictions[pairs.rows, 5], references[pairs.columns, 4]
-        ranked = np.lexsort([*others, labels[1], *boxes, labels[0], *keys])
+        boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
+        ranked = np.lexsort([others[pairs.columns], boxes[pairs.rows], *keys])
     return ranked
 
 
+def box_ranks(columns: np.ndarray) -> np.ndarray:
+    """Rank the rows of a table by their columns, the first column first; equal rows have equal ranks.
+
+    >>> box_ranks(np.asarray([[1.0, 5.0], [0.0, 9.0], [1.0, 5.0]])).tolist()
+    [1, 0, 1]
+    """
+    order = np.lexsort(columns.T[::-1])
+    ordered = columns[order]
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.concatenate([[0], np.cumsum((ordered[1:] != ordered[:-1]).any(1))])[: len(order)]
+    return ranks
+
+
 def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
-    """Take pairs listed best first, each whose boxes are both still free."""
+    """Take each pair of two boxes that are still free, from pairs listed best first."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
-    for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
-        if not row_used[row] and not column_used[column]:
-            row_used[row] = column_used[column] = 1
-            taken.append(pair)
+    for start in range(0, len(ranked.rows), _LISTED):
+        part = slice(start, start + _LISTED)
+        for pair, (row, column) in enumerate(zip(ranked.rows[part].tolist(), ranked.columns[part].tolist()), start):
+            if not row_used[row] and not column_used[column]:
+                row_used[row] = column_used[column] = 1
+                taken.append(pair)
     return ranked.take(np.asarray(taken, dtype=np.int64))
 
 
@@ -3256,10 +3414,10 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
-# What takes part in an evaluation, and what each detection counts as, whatever the protocol.
+# The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
 #
-# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
-# many equal images each image stands for.
+# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+# however many equal images each image stands for.
 
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
@@ -3308,16 +3466,16 @@ class SelectedBoxes(NamedTuple):
         return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
 
     def pairs(self) -> Pairs:
-        """Those whose IoU reaches the threshold of the rules."""
+        """The pairs with an IoU that reaches the threshold of the rules."""
         return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
 
 
 class Outcomes(NamedTuple):
-    """What each prediction counts as.
+    """The outcome of each prediction.
 
-    boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
-        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+    boxes: the boxes that take part
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
     """
 
@@ -3371,15 +3529,15 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
 
 # ---- detection/mending.py --------------------------------------------------------------------------------------------
 #
-# What mending all errors of one kind would change.
+# Changes of counts if all errors of one kind were mended.
 
 class Mending(NamedTuple):
-    """What changes where errors are mended.
+    """Changes of outcomes by mending errors.
 
-    going: rows of the false positives that are none any more
-    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
-        they take, whose class they say
-    leaving: rows of the objects that count no longer
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
     """
 
     going: np.ndarray
@@ -3391,7 +3549,7 @@ class Mending(NamedTuple):
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
     One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
@@ -3399,11 +3557,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
+        is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
     taking = taking[surest]
@@ -3424,7 +3582,7 @@ def without_objects(objects: np.ndarray) -> Mending:
 
 # ---- detection/counting.py -------------------------------------------------------------------------------------------
 #
-# The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+# Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 #
 # All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
 # threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
@@ -3455,25 +3613,25 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
     return Ranked(confidence[order], image[order])
 
 
-def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(found.outcome == code)
-    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+    rows = np.flatnonzero(outcomes.outcome == code)
+    return ranked(outcomes.boxes.predictions[rows, 4], outcomes.boxes.image[rows])
 
 
-def counts_by_image(found: Outcomes) -> CountColumns:
+def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
-    boxes = found.boxes
+    boxes = outcomes.boxes
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    table = np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+    return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
-    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    """Changes of TP_unknown, and of the number of unknown objects, in each image by mending errors."""
     size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
     coming, leaving = (
         boxes.image[mending.taking[is_unknown[mending.objects]]],
@@ -3486,21 +3644,21 @@ def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
-    """Sums over the images, each as often as it counts."""
+    """Sums over the images, weighted by their counts."""
     return {name: int(counts @ column) for name, column in by_image.items()}
 
 
 def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
-    """The table by image, with a row for each of the images that an image stands for."""
+    """The table by image, with each row repeated for equal images."""
     return {name: np.repeat(column, counts) for name, column in by_image.items()}
 
 
-def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
-    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + outcomes.outcome
+    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
     objects = ClassObjects.of(boxes, classes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
@@ -3520,7 +3678,7 @@ class ClassObjects(NamedTuple):
 
     @classmethod
     def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
-        """Those of the boxes."""
+        """Count the objects of the boxes."""
         counted = ~boxes.ignored
         return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
 
@@ -3544,10 +3702,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
-def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
-    counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
+def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
+    counts = outcomes.boxes.counts
+    reached = (ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 
@@ -3615,18 +3773,18 @@ class BudgetRecall:
 
 
 def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
-    """In each image, unknown objects that the k most confident predictions find, summed over ten IoU thresholds.
+    """Count, in each image, unknown objects that the k most confident predictions find, over ten IoU thresholds.
 
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
-    one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
-    predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
-    budget="called unknown", only the predictions called unknown are ranked.
+    one after the other takes the free unknown object that it overlaps most. With budget="unknown", predictions on known
+    objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown object takes the free known
+    object that it overlaps most, or lies on an ignored object. With budget="called unknown", only the predictions
+    called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
-    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN), whose code
-    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU; Wang et al., Unidentified Video
+    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN; its code
+    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU); Wang et al., Unidentified Video
     Objects, ICCV 2021, for budget="all".
     """
     confidence, label = boxes.predictions[:, 4:].T
@@ -3655,7 +3813,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
 
 
 def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
-    """Whether each prediction takes a known object at an IoU of 0.5, or takes none and lies on an ignored one."""
+    """Flag the predictions that take a known object at an IoU of 0.5, or take none and lie on an ignored one."""
     pairs = overlaps.reaching(RECALL_IOUS[0])
     to_ignored = boxes.ignored[pairs.columns]
     counted = pairs.take(~to_ignored)
@@ -3667,7 +3825,7 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
-    """The pairs that are matched one after the other, in the order of the keys, of which the last counts first."""
+    """Match pairs one after the other, in the order of the keys; the last key counts first."""
     order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
@@ -3703,18 +3861,18 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
 
 
 def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Integers of at least 0 with so many bits in pieces, whose sums with sizes that sum to `total` fit int64.
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low.
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -3741,23 +3899,23 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
+    units_sum = 0
     for low in range(lowest, highest + 1, _SPAN):
         chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
-# Precision-recall curves class by class, with each image as often as it counts, and the area under them.
+# Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
 class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+    """TP, FP, and predictions on unknown objects, at or above each distinct confidence, from the highest."""
 
     tp: np.ndarray
     fp: np.ndarray
@@ -3769,7 +3927,7 @@ class RankedClass(NamedTuple):
 
     rows: (n,) of the predictions
     image, confidence: of each
-    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    kinds: (4, n) bool, whether it is a TP, a FP, one on an unknown object, and any
     last: the places of the last ones of each distinct confidence
     """
 
@@ -3781,7 +3939,8 @@ class RankedClass(NamedTuple):
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
-        return np.cumsum(self.kinds * counts[self.image], axis=1)
+        sums = self.kinds * counts[self.image]
+        return np.cumsum(sums, axis=1, out=sums)
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
@@ -3813,11 +3972,11 @@ class RankedClass(NamedTuple):
 
 
 class MendedClass(NamedTuple):
-    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+    """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
-    tp_image: of each true positive, from the most confident on
+    tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the same of the false positives that went
+    gone_image, gone: the images of the false positives that went, and how many reach each confidence
     """
 
     tp_image: np.ndarray
@@ -3836,18 +3995,18 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], sums])
 
 
-def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
+def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
     """Rank the predictions of each class.
 
-    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
-    has so many.
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class; size,
+    the number of rows of this table.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     ranked = np.argsort(-boxes.predictions[:, 4])
     few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
     ranked = ranked[np.argsort(few, kind="stable")]
-    outcome = found.outcome[ranked]
-    kinds = np.ones((4, len(rows)), np.int64)
+    outcome = outcomes.outcome[ranked]
+    kinds = np.ones((4, len(rows)), dtype=bool)
     kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
     kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
     kinds[2] = on_unknown[ranked]
@@ -3924,7 +4083,7 @@ AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = 
 
 # ---- detection/protocols.py ------------------------------------------------------------------------------------------
 #
-# What a protocol is: rules by which boxes are matched once, and one function from counts of images to results.
+# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
 
 class DetectionOptions(Protocol):
     """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
@@ -3943,19 +4102,19 @@ class DetectionOptions(Protocol):
 
 
 class MatchedImages(ABC):
-    """Images whose boxes are matched by the rules of a protocol.
+    """Images with boxes matched by the rules of a protocol.
 
-    found: what each prediction counts as
-    by_image: counts of one of each image, of which results are made
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image, from which results are computed
     """
 
-    found: Outcomes
+    outcomes: Outcomes
     by_image: CountColumns
 
     @staticmethod
     @abstractmethod
     def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, of which those pairs reach the IoU threshold."""
+        """Match boxes, from the pairs of them that reach the IoU threshold."""
 
     @classmethod
     @abstractmethod
@@ -3984,11 +4143,11 @@ class MatchedImages(ABC):
 
     @abstractmethod
     def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results what they gain where an error is mended."""
+        """Add to the results their gains from mending an error."""
 
 
 def gain(error: str, measure: str) -> str:
-    """The name of what mending an error adds to a measure.
+    """The name of a measure's gain from mending an error.
 
     >>> gain("badly placed", "mAP")
     'ΔmAP(badly placed)'
@@ -3998,7 +4157,7 @@ def gain(error: str, measure: str) -> str:
 
 # ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
 #
-# Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
+# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
 #
 # boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 
@@ -4026,18 +4185,18 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    found = openset_outcomes(state, rules)
-    return in_total(counts_by_image(found), found.boxes.counts)
+    outcomes = openset_outcomes(state, rules)
+    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
 
 
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """What each confident prediction counts as; see `count_openset_detections`."""
+    """Outcomes of the confident predictions; see `count_openset_detections`."""
     boxes = select_boxes(state, rules)
     return one_to_one_outcomes(boxes, boxes.pairs())
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """The same of selected boxes, of which those pairs reach the IoU threshold."""
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
     pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
     matched = np.full(len(boxes.predictions), -1)
@@ -4045,7 +4204,7 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN)
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
     outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
     outcome[pairs.rows[to_ignored]] = ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
@@ -4080,7 +4239,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 class OwDln(MatchedImages):
-    """Images whose boxes are matched one to one, whatever their classes; see `count_openset_detections`."""
+    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
 
     match = staticmethod(one_to_one_outcomes)
 
@@ -4097,8 +4256,8 @@ class OwDln(MatchedImages):
         return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.found)
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
         self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4115,28 +4274,28 @@ class OwDln(MatchedImages):
         return {**rates, **totals}
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall gains."""
-        self._mended[error] = unknown_by_image(self.found.boxes, mending)
+        """Add the gain of U-Recall."""
+        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, with how many of its objects were called unknown."""
-        found, boxes, classes = self.found, self.found.boxes, class_rows(self.found.boxes)
-        called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes, classes = self.outcomes, self.outcomes.boxes, class_rows(self.outcomes.boxes)
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
         rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-        return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+        return {**counts_by_class(outcomes, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Rates and counts of each image."""
-        return _with_rates(as_rows(self.by_image, self.found.boxes.counts))
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only where they are matched in its order."""
-        if self.found.boxes.rules.matching == "iou":
+        if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
             )
-        above = _with_rates(counts_above(self.found, results, thresholds))
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
         return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 
@@ -4150,7 +4309,7 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
 #
-# The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
+# The predictions and objects of all classes, with their curves, APs and means for given counts of images.
 
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
@@ -4172,16 +4331,16 @@ class RankedClasses(NamedTuple):
     rule: str
 
     @classmethod
-    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
-        boxes, labels = found.boxes, class_rows(found.boxes)
+    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
+        boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
         rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
-        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
         objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
         return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
-        """What changes where errors are mended."""
+        """Changes of the classes by mending errors."""
         boxes = self.boxes
         gone = np.zeros(len(self.rows), dtype=bool)
         gone[mending.going] = True
@@ -4194,7 +4353,7 @@ class RankedClasses(NamedTuple):
         return MendedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
-        """What the classes give where each image occurs `counts` times."""
+        """Count the classes where each image occurs `counts` times."""
         sums = [ranked.sums(counts) for ranked in self.ranked]
         curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
@@ -4203,14 +4362,14 @@ class RankedClasses(NamedTuple):
 
 
 class MendedClasses(NamedTuple):
-    """What changes where errors are mended: some classes, and the objects that no longer count."""
+    """Changes by mending errors: of some classes, and of the objects that no longer count."""
 
     changed: dict[int, MendedClass]
     leaving: ClassObjects
 
 
 class CountedClasses(NamedTuple):
-    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+    """Sums, a curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
     counts: np.ndarray
@@ -4220,7 +4379,7 @@ class CountedClasses(NamedTuple):
     aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
-        """The same where errors are mended, but for the sums and curves."""
+        """The classes after errors are mended; sums and curves stay as they were."""
         average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
@@ -4234,7 +4393,7 @@ class CountedClasses(NamedTuple):
         return self._replace(objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""
         aps = [self.aps[row] for row in self._with_objects(group)]
         return rounded_sum(aps, len(aps)) if aps else 0.0
 
@@ -4263,10 +4422,10 @@ class CountedClasses(NamedTuple):
 # predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """What each prediction counts as within its class, where all unknown objects are of one class.
+    """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
-    class and coordinates; of equally confident predictions that point at one object, the one with the higher IoU, then
+    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
     """
     confidence, label = boxes.predictions[:, 4:].T
@@ -4281,7 +4440,9 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     taking = taking.take(first_of_each(taking.columns))
 
     says_unknown = label == boxes.unknown_id
-    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, LEFT_OUT_CLASS))
+    outcome = np.full(len(label), LEFT_OUT_CLASS, np.int8)
+    outcome[np.isin(label, boxes.known)] = FP_KNOWN
+    outcome[says_unknown] = FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
     matched = np.full(len(label), -1)
@@ -4333,7 +4494,7 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
 
 
 def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The first place of the number that is nearest to each target; of two, that of the smaller."""
+    """The first place of the nearest number to each target; of two equally near, the smaller one."""
     above = np.minimum(np.searchsorted(ascending, targets), len(ascending) - 1)
     below = np.maximum(above - 1, 0)
     is_below = np.abs(targets - ascending[below]) <= np.abs(targets - ascending[above])
@@ -4341,7 +4502,7 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 class ClosedSet(NamedTuple):
-    """What WI compares: the images without an unknown object, and the predictions of known classes in all.
+    """The two sets that WI compares: the images without an unknown object, and all images.
 
     known_only: (N,) whether an image has no unknown object, ignored ones included
     objects: (N,) known objects that count
@@ -4354,12 +4515,12 @@ class ClosedSet(NamedTuple):
     fp: Ranked
 
 
-def closed_set(found: Outcomes, objects: np.ndarray) -> ClosedSet:
-    """What WI needs, with the number of known objects of each image."""
-    boxes = found.boxes
+def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
+    """Collect the input of WI; objects (N,), the number of known objects of each image."""
+    boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(found, TP_KNOWN), ranked_outcome(found, FP_KNOWN))
+    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
@@ -4401,7 +4562,7 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 #       → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
 
 class Owod(MatchedImages):
-    """Images whose boxes are matched as in Pascal VOC.
+    """Images with boxes matched as in Pascal VOC.
 
     Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
     most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
@@ -4439,20 +4600,20 @@ class Owod(MatchedImages):
         return Rules(**{**rules, "matching": "confidence"})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
+        self.outcomes = self.match(boxes, pairs)
         self.taken = unknown_taken_for_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
-            **counts_by_image(self.found),
+            **counts_by_image(self.outcomes),
         }
-        on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
+        on_unknown = np.zeros(len(self.outcomes.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, on_unknown, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
-        self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
+        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
         self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4498,22 +4659,22 @@ class Owod(MatchedImages):
         }
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall, U-AP and each mAP gain."""
-        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
+        """Add the gains of U-Recall, U-AP and each mAP."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
-            **counts_by_class(self.found, classes.labels),
+            **counts_by_class(self.outcomes, classes.labels),
             "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """A-OSE, U-Recall and the counts of each image."""
-        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.found.boxes.counts).items()}
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
         return {
             "A-OSE": rows.pop("A-OSE"),
             "A-OSE(detections)": rows.pop("A-OSE(detections)"),
@@ -4523,8 +4684,8 @@ class Owod(MatchedImages):
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
-        boxes, taken = self.found.boxes, self.taken
-        above = counts_above(self.found, results, thresholds)
+        boxes, taken = self.outcomes.boxes, self.taken
+        above = counts_above(self.outcomes, results, thresholds)
         objects = ranked(taken.confidence, boxes.object_image[taken.objects])
         rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
         return {
@@ -4548,7 +4709,7 @@ def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]
 
 # ---- detection/false_positives.py ------------------------------------------------------------------------------------
 #
-# Kinds of false positives, in the order of TIDE, with known and unknown objects told apart.
+# Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
 #
 # boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
 #       → the kind of each false positive, and the object that it should have taken
@@ -4589,15 +4750,15 @@ class FalseOverlaps(NamedTuple):
         return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
 
 
-def is_false_positive(found: Outcomes) -> np.ndarray:
+def is_false_positive(outcomes: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[found.outcome]
+    return IS_WRONG[outcomes.outcome]
 
 
-def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = found.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
     nearby, _ = overlaps.compared(NEARBY)
     if (nearby < 0).any():
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
@@ -4607,8 +4768,8 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
-def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
+def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
@@ -4618,18 +4779,18 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     background: IoU ≤ 1/10 with each object
     both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
-    Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
-    object with the smaller class and coordinates counts.
+    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
+    Of equal IoUs the object with the smaller class and coordinates counts.
 
     Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
-    boxes = found.boxes
-    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
-    kind = np.where(is_false_positive(found), BACKGROUND_CALLED + says_unknown, -1)
+    kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (
@@ -4643,15 +4804,15 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Of some pairs, that of each prediction with the object that it overlaps most."""
-    boxes, pairs = found.boxes, beside.pairs
+def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, beside.pairs
     return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
 
 
 # ---- detection/fates.py ----------------------------------------------------------------------------------------------
 #
-# Fates: what became of each object, known or unknown.
+# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
 
 FATES = (
     ("known", "found"),
@@ -4670,7 +4831,7 @@ _FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
 _AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
 
 
-def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The fate of each object, and the class that it was called; −1 for ignored objects.
 
     The first fate that applies, where t is the IoU threshold:
@@ -4684,13 +4845,13 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
 
     Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
     """
-    boxes, pairs = found.boxes, beside.pairs
+    boxes, pairs = outcomes.boxes, beside.pairs
     fate = np.full(len(boxes.references), _MISSED)
     fate[pairs.columns[~beside.same]] = _BOTH
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
@@ -4706,10 +4867,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
 
 # ---- detection/errors.py ---------------------------------------------------------------------------------------------
 #
-# Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
 #
-# found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-#                                                        → outcomes with a kind mended → gains, by the protocol
+# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+#                                                           → outcomes with a kind mended → gains, by the protocol
 
 MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
@@ -4733,14 +4894,14 @@ class Errors:
     """
 
     def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
-        found = matched.found
-        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        outcomes = matched.outcomes
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
         if threshold < NEARBY:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(found, overlaps)
+        beside = false_overlaps(outcomes, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(found, beside)
-        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        self.fates, self.called = object_fates(outcomes, beside)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
         is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
@@ -4750,7 +4911,7 @@ class Errors:
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            matched.mend(kind, mending(found, going, self.about) if has_target else without_predictions(going))
+            matched.mend(kind, mending(outcomes, going, self.about) if has_target else without_predictions(going))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4764,7 +4925,7 @@ class Errors:
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
         gains = {
             f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
             for measure in _MEASURES
@@ -4786,8 +4947,8 @@ class Errors:
         }
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and how many unknown objects were called the class."""
-        boxes = self._matched.found.boxes
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._matched.outcomes.boxes
         classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
 
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
@@ -4800,12 +4961,12 @@ class Errors:
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """How many entries of each image have each place, by its name; −1 is none."""
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
     width = len(names) + 1
     counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
     return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
@@ -4841,7 +5002,7 @@ def places_of_images(state: DetectionState) -> np.ndarray:
 
 
 def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
-    """Groups of images with the same x1 of their first boxes, in the order of its bytes; those without boxes are 0."""
+    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
     some = np.flatnonzero(numbers)
     groups = np.zeros(len(numbers), np.int64)
     if len(some):
@@ -4891,7 +5052,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
 
 class PreparedImages(Prepared):
-    """Images whose boxes are matched once; equal images are one row, in the order of their boxes."""
+    """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, protocol: type[MatchedImages], options: PreparedOptions) -> None:
         self.state, self._options = state, options
@@ -4917,7 +5078,7 @@ class PreparedImages(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many images each row stands for."""
+        """The number of images that each row stands for."""
         return tally(self._places, self._own, len(self._first))
 
     @property
@@ -4967,7 +5128,7 @@ class PreparedImages(Prepared):
 
 # ---- detection/openset_detection.py ----------------------------------------------------------------------------------
 #
-# openset_detection: known objects found, unknown objects called unknown; two families of measures.
+# The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
 
 PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 
@@ -5045,8 +5206,8 @@ class OpenSetDetection(Metric):
     @property
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
-        given = plain_value(self.recall_budgets)
-        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        budgets = plain_value(self.recall_budgets)
+        sizes = [] if budgets in (None, (), []) else as_int_list(budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes

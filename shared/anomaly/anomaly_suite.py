@@ -169,8 +169,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
-        parts = super()._reduced(columns, asked)
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
+        parts = super()._reduced(columns, metric)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts
@@ -181,7 +181,7 @@ class AnomalySuite(Metric):
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, if it is asked for."""
+        """The table of images, with `per_image`."""
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
@@ -192,7 +192,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table

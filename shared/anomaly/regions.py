@@ -38,7 +38,7 @@ class RegionPixels(TypedDict):
 
 
 class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
 
     scores: Array
     sizes: np.ndarray
@@ -46,7 +46,7 @@ class Regions(NamedTuple):
 
     @property
     def num_pixels(self) -> np.ndarray:
-        """(N,) of each map, how many of the pixels are its own.
+        """The number of each map's pixels in regions, (N,).
 
         >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
         [4, 0, 5]
@@ -76,13 +76,13 @@ def pixels_by_region(
     places = (np.cumsum(num_normal) - num_normal).tolist()
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        found = []
+        splits = []
         for i in range(len(pairs))[maps]:
             void = None if voids is None else voids[i]
             part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
             normal[places[i] : places[i] + part.shape[0]] = part
-            found.append((inside, sizes))
-        return found
+            splits.append((inside, sizes))
+        return splits
 
     threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
@@ -136,7 +136,7 @@ def split_regions(
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
     if sum(sizes.tolist()) != total:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 

@@ -1,4 +1,4 @@
-"""What each result of anomaly_suite says, in plain words."""
+"""The meaning of each result of anomaly_suite, in plain words."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ENDS = {
 
 
 def meaning(key: str) -> str:
-    """What a result says, by its key; "" for a key of others.
+    """The meaning of a result, by its key; "" for any other key.
 
     >>> meaning("pixel_fpr95tpr")
     'lowest share of normal pixels called anomalous where at least 95 % of the anomalous ones are found'

@@ -1,1 +1,1 @@
-"""What comes in: arrays, columns, options and states, and how they are sorted and counted."""
+"""Input: arrays, columns, options and states, and how they are sorted and counted."""

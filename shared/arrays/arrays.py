@@ -53,13 +53,13 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
 
-    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
-    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        # the type first, which is quicker to ask, as small batches notice
+        # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
@@ -73,7 +73,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -98,9 +98,9 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
 
-    Anything else is returned as it is.
+    The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
     if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
         return np.asarray(x)
@@ -126,7 +126,7 @@ def _from_tensor(x: Any, name: str) -> Array:
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    """An array from nested sequences of numbers, tensors, arrays or Arrow scalars."""
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
@@ -163,7 +163,7 @@ def _item(row: Any, name: str) -> Any:
 
 
 def examples(array: np.ndarray) -> str:
-    """What an array of objects holds, for a message."""
+    """Describe the values of an array for an error message, with up to three examples."""
     values = array.reshape(-1).tolist()
     odd = [value for value in values if not isinstance(value, numbers.Real)] or values
     return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"

@@ -1,4 +1,4 @@
-"""Checks of columns: each returns a checked array, or raises with the name, what was expected and what came."""
+"""Checks of columns: each returns a checked array, or raises an error that names the column and says what came."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def as_flags(x: Any, name: str) -> Array:
 
 
 def as_counts(x: Any, name: str) -> Array:
-    """Check (N,) integers of at least 0, whose sum is at most 2^40, and return them as int64."""
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     numbers = as_numbers(x, name)
     xp = array_namespace(numbers)
     if numbers.ndim != 1:
@@ -129,9 +129,9 @@ def as_counts(x: Any, name: str) -> Array:
 
 
 def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    present = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")

@@ -126,7 +126,7 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 
 
 def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
+    """Replace keys by their ranks, which take the fewest bits."""
     xp = array_namespace(packed.keys)
     values = distinct_values(packed.keys)
     keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
@@ -140,8 +140,8 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         # float64 holds the sums of up to 2^53 samples
         weights = None if counts is None else xp.astype(counts, xp.float64)
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
+        values = xp.nonzero(total)[0]
+        return values, total[values]
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:

@@ -30,12 +30,12 @@ class Sums(NamedTuple):
         >>> Sums().plus(np.asarray([0.5, 1e300, -1e300, 1.0])).total
         Fraction(3, 2)
         """
-        found = self
+        sums = self
         flat = values.reshape(-1)
         for start in range(0, flat.size, _BLOCK):
             more = _sums(flat[start : start + _BLOCK])
-            found = Sums(found.number + more.number, found.total + more.total, found.squares + more.squares)
-        return found
+            sums = Sums(sums.number + more.number, sums.total + more.total, sums.squares + more.squares)
+        return sums
 
 
 def _sums(values: np.ndarray) -> Sums:

@@ -1,13 +1,12 @@
 """A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 
-Scores are dealt into buckets by their highest digit, those of each kind apart: buckets ascend, and each fits a cache,
-where it is sorted digit by digit, lowest first. Scores are dealt from the array that holds them into one new array,
-which is all the memory that a sort takes.
+Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
+all the memory that a sort takes.
 
-No two threads write one place. Each deals a part of the scores, and those of its part and a bucket have places of their
-own there, behind those of the parts before: how many they are has been counted. Then each bucket is sorted by one
-thread. So every number of threads gives the same order, in which equal scores stay in the order that they came in.
-Source: Herf, Radix Tricks, 2001.
+No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ _NONE = np.zeros(0, np.uint8)
 
 
 class Sorted(NamedTuple):
-    """Scores kind by kind, those of each in ascending order.
+    """Scores kind by kind, in ascending order within each kind.
 
     scores: (N,) in their type
     ends: (K + 1,) where each kind begins, and N
-    payload: (N,) that of each score, in its type; empty where there is none
+    payload: (N,) the payload of each score, in its type; empty without a payload
     """
 
     scores: np.ndarray
@@ -43,7 +42,10 @@ class Sorted(NamedTuple):
 
 
 class _Bits(NamedTuple):
-    """What turns the bits of floats into unsigned integers of their order: all flip below zero, and the sign above."""
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
 
     top: Any
     sign_bit: Any
@@ -113,7 +115,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -168,7 +170,7 @@ def deal(
 def sort_buckets(
     keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
 ) -> None:
-    """Sort the floats of each bucket by those digits of a byte in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -218,5 +220,5 @@ def sort_buckets(
 
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
-    assert loop is not None  # the caller has asked
+    assert loop is not None  # the caller has checked
     return loop

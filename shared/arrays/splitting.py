@@ -1,4 +1,4 @@
-"""Values split into those that a mask chooses, and the others."""
+"""Split values by a mask, into the chosen ones and the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
     i, j = 0, 0
     for k in range(values.size):
         # written to both sides, and kept on one of them, without a branch that would be mispredicted

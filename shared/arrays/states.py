@@ -1,7 +1,7 @@
 """Checks of states that come from elsewhere: another process, a file, JSON.
 
-Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
+an empty list of JSON has; it is cast to the reducer's type, or refused.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -76,7 +76,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
+    """Raise ValueError unless the columns of a table have equal lengths."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} of {name}" for name, length in lengths.items())

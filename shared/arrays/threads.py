@@ -1,11 +1,11 @@
-"""Threads: how many large work is spread over, decided here alone, and the work done by them.
+"""Threads: the number that share large work, decided here alone, and the function that runs work in them.
 
-Compiled loops and np.sort leave the interpreter free, so that threads run them side by side. Each piece of work writes
-to places of its own, and what the pieces return comes in their order: so results have the same bits for any number of
-threads, and nothing is locked.
+Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+nothing is locked.
 
 Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-pool, and threads of a server, stay on one core each, since there are as many of them as there are cores already.
+pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _in_fork = False
 
 
 def threads_for(work: int) -> int:
-    """How many threads work on so many scores, or on what takes about as long."""
+    """The number of threads for `work` scores, or for other work of about that cost."""
     most = work // GRAIN
     return 1 if most < 2 else min(most, num_threads())
 
@@ -59,18 +59,24 @@ def num_cores() -> int:
 
 
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """What the pieces of work return, in their order; some threads take one after another.
+    """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. Raises what the first piece in order raises.
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
+    """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
 

@@ -53,7 +53,7 @@ class TopK(Metric):
         self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
 
     def spans(self, width: int) -> Mapping[str, range | None]:
-        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -79,7 +79,7 @@ class TopK(Metric):
         return {key: Rate(value, True) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of classes, if it is asked for."""
+        """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state

@@ -42,7 +42,7 @@ def check_this_worker(group: RowGroup, *, grows: bool) -> None:
 def check_memory(group: RowGroup, limit: int | None, num_threads: int, address: str, *, grows: bool) -> None:
     """Raise ValueError if a limit is below what threads need for row groups like this one; 0 and None are no limit.
 
-    States that grow take memory for each sample; those whose rows are counted take next to none.
+    States that grow take memory for each sample; states with counted rows take next to none.
     """
     kept = max(0, group.num_bytes - BATCH_BYTES) if grows else 0
     needed = (PROCESS + num_threads * (THREAD + STATES * kept)) / PAUSE

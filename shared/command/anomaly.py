@@ -19,6 +19,7 @@ from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..formats.maps.listing import list_anomaly_maps
 from ..formats.written.aligned import painted, quiet
 from ..formats.written.atomic import write_file
+from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
@@ -28,6 +29,7 @@ from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .printing import PRINTED, form_of, printing
 from .terminal.people import LEVEL, for_people, model_names, width
 
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
@@ -63,6 +65,7 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
+@printing(*PRINTED)
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option(
     "--per-image",
@@ -77,9 +80,12 @@ def anomaly(
     save: tuple[Path, ...],
     per_image: Path | None,
     report: Path | None,
+    form: str | None,
+    percent: bool,
     **given: Any,
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
+    form = form_of(form, percent)
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(given), "per_image": per_image is not None}
@@ -114,20 +120,21 @@ def anomaly(
     if report is not None:
         comparison = results.get("comparison") if other is not None else None
         writes.append(partial(write_anomaly_report, runs[0], report, other=other, comparison=comparison, progress=True))
-    deliver(_text(results) if on_terminal() else as_json(results), *writes)
+    deliver(_text(results, percent) if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
 
-def _text(results: dict[str, Any]) -> str:
+def _text(results: dict[str, Any], percent: bool) -> str:
     """As it is read: of two models, a row a metric, of the means over categories."""
     if "comparison" not in results:
-        return anomaly_summary(results)
+        return anomaly_summary(results, percent)
     folders = [run["evaluation"]["maps"] for run in (results, results["other"])]
     level = results["evaluation"]["options"].get("confidence_level") or LEVEL
     groups = len(results["evaluation"]["categories"])
     about = f"{described(results)}, means over {groups} categories" if groups > 1 else described(results)
-    lay_out = partial(comparison_text, results["comparison"], model_names(*folders), level=level, width=width())
+    shown = {"kinds": results[KINDS], "level": level, "percent": percent, "width": width()}
+    lay_out = partial(comparison_text, results["comparison"], model_names(*folders), **shown)
     note = "By category: --save, --report"
     if "better" not in results["comparison"]:
         note += f"; which is better: --confidence-level {LEVEL}"

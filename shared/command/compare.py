@@ -21,7 +21,8 @@ from ..reports.terminal.comparison import comparison_text
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import INTERVALS, MetricCommand
 from .options import read_options
-from .outputs import deliver, on_terminal, saving
+from .outputs import deliver, saving
+from .printing import PRINTED, form_of, printing
 from .terminal.people import for_people, model_names, width
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
@@ -59,7 +60,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--n-resamples", type=int, default=DEFAULTS["n_resamples"], show_default=True, help="How many resamples.")
 @click.option("--random-state", type=int, default=DEFAULTS["random_state"], show_default=True, help="The seed.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to print.  [default: by the terminal]")
+@printing(*PRINTED)
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw the intervals.")
 def compare(
@@ -69,13 +70,16 @@ def compare(
     n_resamples: int,
     random_state: int,
     form: str | None,
+    percent: bool,
     save: Path | None,
     plot: Path | None,
     **given: Any,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
     chosen = metric_class(name)
-    metric = chosen(**read_options(chosen, options, {**given, **dict.fromkeys(INTERVALS)}))
+    wanted = read_options(chosen, options, {**given, "percent": percent, **dict.fromkeys(INTERVALS)})
+    percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
+    form, metric = form_of(form, percent), chosen(**wanted)
     places = {column: given[column] for column in COLUMNS if given[column] is not None}
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places:
@@ -96,9 +100,8 @@ def compare(
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
     names = model_names(given["first_predictions"], given["second_predictions"])
-    lay_out = partial(comparison_text, table, names, level=confidence_level, width=width())
+    lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())
     note = f"\n{n_resamples:,} paired resamples"
-    form = form or ("text" if on_terminal() else "json")
     deliver(for_people(lambda paint: lay_out(paint=paint) + note) if form == "text" else as_json(table), *writes)
 
 

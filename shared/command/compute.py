@@ -24,6 +24,7 @@ from .files import check_json_and_picture, files_of, naming_files
 from .flags import MetricCommand
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
+from .printing import PRINTED, form_of, printing
 from .report import check_report, error_report
 from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
@@ -56,7 +57,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to print.  [default: by the terminal]")
+@printing(*PRINTED)
 @click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
 @click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
@@ -69,6 +70,7 @@ def compute(
     name: str,
     options: tuple[str, ...],
     form: str | None,
+    percent: bool,
     save: Path | None,
     save_samples: bool,
     plot: Path | None,
@@ -85,7 +87,9 @@ def compute(
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
     chosen = metric_class(name)
-    wanted = read_options(chosen, options, given)
+    wanted = read_options(chosen, options, {**given, "percent": percent})
+    percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
+    form = form_of(form, percent)
     places = {column: given[column] for column in COLUMNS if given[column] is not None}
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
@@ -101,7 +105,6 @@ def compute(
             raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
-    form = form or ("text" if on_terminal() else "json")
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
@@ -110,10 +113,10 @@ def compute(
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, asked = len(metric), metric.confidence_level is not None
-        summary, note = with_quick_intervals(metric, type(metric).summary)
+        summary, note = with_quick_intervals(metric, type(metric).summary, reported=report is not None)
     shown, summary = summary, summary if asked else without_intervals(summary)
     results = summary.as_dict()
-    page = [] if report is None else [error_report(name, results, report, images, places, count)]
+    page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)
@@ -121,7 +124,7 @@ def compute(
     if plot is not None:
         writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
-    lay_out = partial(results_text, name, about, shown, note, width=width())
+    lay_out = partial(results_text, name, about, shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if form == "text" else as_json(results)
     deliver(text, *writes, *page)
     if report is not None and on_terminal():
@@ -144,7 +147,7 @@ def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
         add(columns)
         return
     # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
+    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
         for batch in columns_of_files.batches(columns):
             add(batch)
             progress.update(len(next(iter(batch.values()))))

@@ -52,9 +52,11 @@ class MetricCommand(click.Command):
             return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The parameters of the command, with the flags of the metric before --help."""
+        """The parameters of the command, with the flags of the metric before --help; of one name, the metric's."""
         *params, help_option = super().get_params(ctx)
-        return [*params, *ctx.meta.get(__name__, []), help_option]
+        flags = ctx.meta.get(__name__, [])
+        names = {flag.name for flag in flags}
+        return [*(param for param in params if param.name not in names), *flags, help_option]
 
     def _flags(self, metric: type[Metric]) -> list[MetricFlag]:
         names = metric.options if self.only is None else self.only

@@ -26,6 +26,7 @@ from .flags import INTERVALS, MetricCommand
 from .messages import warn
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
+from .printing import form_of, printing
 from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
 _HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
@@ -56,8 +57,7 @@ unless --format or --percent asks for a table.
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
 @click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
-@click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
-@click.option("--percent", is_flag=True, help="Rates in tables times 100.")
+@printing(*FORMS, "json")
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
@@ -76,10 +76,8 @@ def ood(
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
     for_reading = on_terminal() and form is None
-    form = form or ("text" if percent else "json")
+    form = form_of(form, percent)
     options = read_options(OODBench, (), intervals)
-    if percent and form == "json" and not for_reading:
-        raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     places = _unknown_places(unknown, known, full_spectrum)

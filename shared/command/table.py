@@ -12,12 +12,14 @@ import click
 
 from ..formats.written.atomic import write_file
 from ..formats.written.results import read_results
+from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
 from ..reports.rendering import FORMS, INTERVALS, SECOND, render
-from ..reports.tables import ROW_KINDS, ResultTable, make_table, numbers_of
+from ..reports.tables import ROW_KINDS, make_table, numbers_of
 from .messages import warn
 from .outputs import check_outputs, deliver
+from .printing import printing
 
 _HELP = """Put the results of several files in one table.
 
@@ -29,11 +31,12 @@ A FILE is JSON as --save writes it. Rows are files, or the groups of a single on
 differ only where the regular expression matches are one row, with the mean and the standard deviation (of n − 1) of
 their numbers; where it is in no file's name, so are groups, such as seed0 and seed1. Of two or more models the best of
 a column is bold, or begins with * in text, where it is known which way is better. Where files keep their samples
-(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction.
+(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction. With
+--seeds, each resample draws samples and seeds, the same for all models.
 """
 
 
-_NOTE = "Marked alike: the best, and what does not differ from it (paired bootstrap, {} %, Holm's correction)."
+_NOTE = "Marked alike: the best, and what does not differ from it ({}, {} %, Holm's correction)."
 _NOTES = {
     "text": "\n\n{}",
     "markdown": "\n\n{}",
@@ -45,7 +48,7 @@ _NOTES = {
 
 @click.command(help=_HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE …", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="How to print.")
+@printing(*FORMS, default="text")
 @click.option("--rows", type=click.Choice(ROW_KINDS), help="What the rows are.  [default: files, or groups of one]")
 @click.option(
     "--keys", metavar="KEY,KEY", help="Which results, or the last parts of their names, with *.  [default: all numbers]"
@@ -58,7 +61,6 @@ _NOTES = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="What a file, group or key is called in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Say which way is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="To tell models from the best.")
-@click.option("--percent", is_flag=True, help="Rates times 100.")
 @click.option("--digits", type=click.IntRange(0, 17), help="After the point.  [default: 4, or 2 of percent]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
@@ -81,7 +83,7 @@ def table(
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
-    alike = {} if seeds is not None else undecided(results, confidence_level)
+    alike = undecided(results, confidence_level, seeds)
     made = make_table(
         results,
         rows=rows,
@@ -97,7 +99,8 @@ def table(
         made = sorted_by(made, sort or RANK)
     text = render(made, form, **rendered)
     if alike and form in _NOTES:
-        text += _NOTES[form].format(_NOTE.format(f"{100 * confidence_level:.12g}"))
+        drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
+        text += _NOTES[form].format(_NOTE.format(drawn, f"{100 * confidence_level:.12g}"))
     deliver(text, *([] if save is None else [partial(write_file, save, text + "\n")]))
 
 

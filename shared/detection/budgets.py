@@ -40,18 +40,18 @@ class BudgetRecall:
 
 
 def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
-    """In each image, unknown objects that the k most confident predictions find, summed over ten IoU thresholds.
+    """Count, in each image, unknown objects that the k most confident predictions find, over ten IoU thresholds.
 
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
-    one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
-    predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
-    budget="called unknown", only the predictions called unknown are ranked.
+    one after the other takes the free unknown object that it overlaps most. With budget="unknown", predictions on known
+    objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown object takes the free known
+    object that it overlaps most, or lies on an ignored object. With budget="called unknown", only the predictions
+    called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
-    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN), whose code
-    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU; Wang et al., Unidentified Video
+    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN; its code
+    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU); Wang et al., Unidentified Video
     Objects, ICCV 2021, for budget="all".
     """
     confidence, label = boxes.predictions[:, 4:].T
@@ -80,7 +80,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
 
 
 def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
-    """Whether each prediction takes a known object at an IoU of 0.5, or takes none and lies on an ignored one."""
+    """Flag the predictions that take a known object at an IoU of 0.5, or take none and lie on an ignored one."""
     pairs = overlaps.reaching(RECALL_IOUS[0])
     to_ignored = boxes.ignored[pairs.columns]
     counted = pairs.take(~to_ignored)
@@ -92,6 +92,6 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
-    """The pairs that are matched one after the other, in the order of the keys, of which the last counts first."""
+    """Match pairs one after the other, in the order of the keys; the last key counts first."""
     order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))

@@ -1,4 +1,4 @@
-"""openset_detection: known objects found, unknown objects called unknown; two families of measures."""
+"""The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class OpenSetDetection(Metric):
     @property
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
-        given = plain_value(self.recall_budgets)
-        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        budgets = plain_value(self.recall_budgets)
+        sizes = [] if budgets in (None, (), []) else as_int_list(budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes

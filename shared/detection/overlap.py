@@ -41,11 +41,11 @@ class Overlaps(NamedTuple):
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
-        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
+        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int8)
         ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
-        signs[near] = np.asarray(beside, dtype=np.int64)[place]
+        signs[near] = np.asarray(beside, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
@@ -54,7 +54,7 @@ class Overlaps(NamedTuple):
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold, ranked."""
+        """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
         return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
@@ -72,7 +72,7 @@ def overlapping_pairs(
     iou_threshold: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
 
     Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
     in (0, 1]; corners of both, where the tables are rounded.
@@ -128,7 +128,7 @@ def _pairs_of_lost(
 
 
 def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
-    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
     if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():

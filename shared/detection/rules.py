@@ -1,4 +1,4 @@
-"""The rules of open-set detection: what decides which box takes which object, and what it counts as."""
+"""The rules of open-set detection: they decide which box takes which object, and with which outcome."""
 
 from __future__ import annotations
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..formats.maps.layouts import TITLES
 from ..formats.written.atomic import write_file
 from ..formats.written.csv_text import csv_text
-from ..formats.written.results import as_json, value_text
+from ..formats.written.results import as_json, shares, value_text
 from ..metric.results import Results
 from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
@@ -17,19 +17,21 @@ from .anomaly_run import AnomalyRun, ScoredImage, images_table
 _WIDTH = 110  # of a table: further columns are a table below
 
 
-def anomaly_summary(results: Results) -> str:
+def anomaly_summary(results: Results, percent: bool = False) -> str:
     """The results as a text to read: tables of the groups and of their mean; of two models, the differences too.
 
-    Parameters: results, of `evaluate_maps`; of two models, with those of the other as "other" and "comparison".
+    Parameters: results, of `evaluate_maps`; of two models, with those of the other as "other" and "comparison";
+    percent, whether shares are times 100.
     """
+    in_percent = shares(results) if percent else frozenset()
     if "comparison" not in results:
-        return f"{described(results)}\n\n{_tables(group_rows(results))}"
+        return f"{described(results)}\n\n{_tables(group_rows(results), in_percent)}"
     first, second = results, results["other"]
     return "\n\n".join(
         (
-            f"{described(first)}\n\n{_tables(group_rows(first))}",
-            f"{described(second)}\n\n{_tables(group_rows(second))}",
-            f"First minus second\n\n{_tables(difference_rows(results['comparison']))}",
+            f"{described(first)}\n\n{_tables(group_rows(first), in_percent)}",
+            f"{described(second)}\n\n{_tables(group_rows(second), in_percent)}",
+            f"First minus second\n\n{_tables(difference_rows(results['comparison']), in_percent)}",
         )
     )
 
@@ -51,25 +53,25 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 
 
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The table of the differences by group, with that of the means below."""
+    """The table of the differences by group, with the differences of the means below."""
     last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
     for end in ENDS:
         last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}
     return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: Any, percent: bool = False) -> str:
     """A value as it is printed in a table; nothing for None, such as the mean of thresholds."""
-    return "" if value is None else value_text(value)
+    return "" if value is None else value_text(value, percent)
 
 
 def _nested(column: Sequence[Any]) -> bool:
     return any(isinstance(value, (dict, list)) for value in column)
 
 
-def _tables(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Tables of at most `_WIDTH` characters, each with the names of the groups."""
-    cells = {key: [key, *map(cell_text, column)] for key, column in columns.items()}
+def _tables(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
+    """Tables of at most `_WIDTH` characters, each with the names of the groups; some columns are in percent."""
+    cells = {key: [key, *(cell_text(value, key in in_percent) for value in column)] for key, column in columns.items()}
     widths = {key: max(map(len, column)) for key, column in cells.items()}
     names = [cell.ljust(widths["group"]) for cell in cells.pop("group")]
     blocks: list[list[str]] = []

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..comparison import compare
 from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.boxes.dataset import Dataset, Detections
+from ..formats.boxes.dataset import Detections
+from ..formats.boxes.named import with_names_in_tables
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, value_text
+from ..formats.written.results import as_json, shares, value_text
 from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
+from .progress import progress_bar
 from .standard import standard_metrics
 
 BATCH = 64  # images
@@ -46,6 +48,7 @@ _MEANINGS_STANDARD = {
     "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
     "recall": "at the same confidence; higher is better",
 }
+_SHARES = {"Precision", "Recall", "AP", "share", "ΔmAP", "ΔU-AP", "ΔU-Recall"}  # among the columns of tables
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 
 
@@ -67,7 +70,10 @@ def evaluate_detections(
     "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
     openset = openset_summary(detections, known_classes=list(known_classes), progress=progress, **options)
-    results = {"openset_metrics": with_names(openset.as_dict(), detections, options), KINDS: openset.kinds()}
+    results = {
+        "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
+        KINDS: openset.kinds(),
+    }
     if not standard:
         return results
     conf_threshold = options.get("conf_threshold", 0.0)
@@ -83,42 +89,23 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
-    return with_names(openset_summary(detections, progress=progress, **options).as_dict(), detections, options)
+    return with_names_in_tables(
+        openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
+    )
 
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
-    """As `openset_metrics`, without names and sizes; the results know what they are."""
-    from tqdm import tqdm
-
+    """As `openset_metrics`, without names and sizes, as a `Summary`."""
     if options.get("box_format", "xyxy") != "xyxy":
         raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
-    true, found = detections.dataset.references, detections.predictions
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(true), unit=" images", disable=None if progress else True) as bar:
+    true, predicted = detections.dataset.references, detections.predictions
+    with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
-            metric.add_batch(predictions=found[part], references=true[part])
+            metric.add_batch(predictions=predicted[part], references=true[part])
             bar.update(len(true[part]))
     return metric.summary()
-
-
-def with_names(results: dict[str, Any], detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Results whose tables name images, with their sizes, and classes."""
-    if "per_image" in results:
-        results["per_image"] = {**_images(detections.dataset), **results["per_image"]}
-    if "per_class" in results and detections.dataset.classes:
-        names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}
-        named = [names.get(label, str(label)) for label in results["per_class"]["class"]]
-        results["per_class"] = {"name": named, **results["per_class"]}
-    return results
-
-
-def _images(dataset: Dataset) -> dict[str, list[Any]]:
-    """The names of the images, and their sizes where all are known."""
-    sizes = [size for size in dataset.sizes if size is not None]
-    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == len(dataset.names) else ()
-    return {"name": dataset.names, **{name: [*column] for name, column in columns}}
 
 
 def compare_detections(
@@ -129,7 +116,7 @@ def compare_detections(
     confidence_level: float | None = None,
     **options: Any,
 ) -> dict[str, list[Any]]:
-    """Compare two detectors on the same images: see `openworld_metrics.compare`, whose table this is.
+    """Compare two detectors on the same images: see `openworld_metrics.compare`, which returns a table of this form.
 
     Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
     options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.
@@ -147,21 +134,27 @@ def compare_detections(
     )
 
 
-def summary(results: Results) -> str:
-    """The results as text: a section each for the standard and the open-set metrics, and for a comparison."""
+def summary(results: Results, percent: bool = False) -> str:
+    """The results as text: a section each for the standard and the open-set metrics, and for a comparison.
+
+    With `percent`, shares are times 100; of a comparison, all numbers stay as they are.
+    """
     parts = []
+    in_percent = shares(results) | _SHARES if percent else frozenset()
     for section, values in ((section, results[section]) for section in _TITLES if section in results):
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
         if not any(f"{key}_low" in rows for key in KEYS_OF_TABLES):  # which the tables do not hold
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
-        width = max(map(len, rows))
+        ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
+        said = {key: _with_ends(rows, key, key in in_percent) for key in rows if key not in ends}
+        widths = max(map(len, said)), max(10, *map(len, said.values()))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
-            f"{key:{width}}  {value_text(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()
+            f"{key:{widths[0]}}  {text:{widths[1]}}  {meanings.get(key, '')}".rstrip() for key, text in said.items()
         ]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
-        parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
+        parts += [f"{key}\n{_table(value, in_percent)}" for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
@@ -184,7 +177,15 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
-def _table(columns: Mapping[str, Sequence[Any]]) -> str:
-    cells = [[key, *map(value_text, values)] for key, values in columns.items()]
+def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> str:
+    """A value, and its interval beside it where there is one."""
+    text = value_text(rows[key], percent)
+    if f"{key}_low" not in rows:
+        return text
+    return f"{text} [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]"
+
+
+def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
+    cells = [[key, *(value_text(value, key in in_percent) for value in values)] for key, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))

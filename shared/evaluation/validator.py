@@ -1,7 +1,7 @@
-"""Run an Ultralytics model over a data set and evaluate what it predicts.
+"""Run an Ultralytics model over a data set and evaluate its predictions.
 
 ultralytics is imported only where a model is given as a path. It is under the AGPL-3.0 licence, this package is not:
-who distributes a program that uses both, or offers it over a network, has to heed that.
+anyone who distributes a program that uses both, or offers it over a network, has to heed that.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from ..formats.boxes.class_names import class_ids
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
 from .detection import Results, evaluate_detections, save_results
+from .progress import progress_bar
 
 
 class OpenSetValidator:
-    """Evaluate a detector on a data set some of whose classes it does not know.
+    """Evaluate a detector on a data set with classes that it does not know.
 
     The arguments:
 
-    model: an Ultralytics model, or the path of its weights; any object will do whose predict(source, conf=, iou=,
-        verbose=) returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
+    model: an Ultralytics model, or the path of its weights; or any object with a method predict(source, conf=, iou=,
+        verbose=) that returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
     data: the data.yaml of a YOLO data set
     known_classes: ids or names of the classes that the model knows; objects of all others are unknown
     unknown_class_id: the class by which the model says "unknown"
     conf: predictions with a lower confidence are left out, by the model and by the metrics
-    iou: the model's own threshold, that of its non-maximum suppression; the IoU at which boxes are matched is the
-        option iou_threshold
+    iou: the threshold of the model's non-maximum suppression; the IoU at which boxes are matched is the option
+        iou_threshold
     predict: further arguments of the model's predict, such as imgsz or device
     options: of the metric openset_detection, such as iou_threshold or protocol
 
-    After `validate`, `detections` are those that the results are of.
+    After `validate`, `detections` holds the detections that were evaluated.
     """
 
     def __init__(
@@ -93,9 +94,7 @@ def load_model(path: str | Path) -> Any:
 
 
 def _predictions(model: Any, dataset: Dataset, options: Mapping[str, Any], progress: bool) -> Iterator[Boxes]:
-    from tqdm import tqdm
-
-    for path in tqdm(dataset.paths, unit=" images", disable=None if progress else True):
+    for path in progress_bar(dataset.paths, unit=" images", shown=progress):
         (result,) = model.predict(str(path), **options)
         boxes, scores, labels = (_array(x) for x in (result.boxes.xyxy, result.boxes.conf, result.boxes.cls))
         yield predicted_boxes(boxes, scores, labels)

@@ -3,10 +3,11 @@
 `read_detections` takes boxes of any format; boxes are x1, y1, x2, y2 in pixels once they are read.
 """
 
-from .boxes.class_names import class_ids, read_names
+from .boxes.class_names import read_names
 from .boxes.coco import read_coco, read_coco_results
 from .boxes.dataset import Dataset, Detections, rename_classes
 from .boxes.dicts import read_dict_predictions, read_dicts
+from .boxes.named import class_ids
 from .boxes.opening import read_detections, read_references
 from .boxes.voc import read_voc
 from .boxes.yolo.data import read_yolo_data

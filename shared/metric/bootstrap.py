@@ -1,45 +1,78 @@
 """The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 
 A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+of threads changes no bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ..arrays.options import as_int
+from ..arrays.threads import in_threads, threads_for
 from .groups import is_below, prefixes
 from .prepared import Prepared
 from .results import Interval, Key, Rate, mean, rates_of
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
-    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+
+    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
+    children of it. A bar shows on a terminal if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -60,14 +93,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
 def moved(values: np.ndarray, by: float) -> np.ndarray:
     """Values moved by an amount; they stay in [0, 1] where they were.
 
@@ -83,8 +108,8 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     """A group's replicates in an order of its own.
 
-    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
-    would not be draws of their mean.
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
     """
     seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
     number = max(map(len, replicates.values()), default=0)
@@ -93,7 +118,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
 
 
 def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
     >>> [*means], means["auroc"].tolist()
@@ -112,7 +137,7 @@ def with_means(by_group: ByGroup) -> Replicates:
 def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
     """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
 
-    A resample that has nothing to take a mean of has NaN; a key whose replicates all have gets no interval.
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
     """
     there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
     return {key: percentiles(values, level) for key, values in there.items() if len(values)}

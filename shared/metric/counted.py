@@ -1,6 +1,6 @@
 """Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
 
-The results are, bit for bit, those of the rows repeated: the column is that of the same name in the state.
+The results are identical to those of the rows repeated. The state holds the counts under that name too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch whose rows occur `counts` times each, (N,) integers; rows that occur 0 times are left out.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -29,5 +29,5 @@ def counted(state: State, counts: Array) -> State:
 
 
 def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples: one whose rows all occur 0 times is absent, as they are."""
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
     return {group: state for group, state in parts.items() if len(state[COUNTS])}

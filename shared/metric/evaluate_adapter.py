@@ -54,10 +54,10 @@ class Evaluated(Metric):
         """The metric without evaluate."""
         return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._summary(batches, asked)
+            return super()._summary(batches, metric)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -72,4 +72,4 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._summary([*batches, *self._batches[first:]], asked)
+        return super()._summary([*batches, *self._batches[first:]], metric)

@@ -1,7 +1,7 @@
 """Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 
-So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
-is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
+apart: they belong to every group, as in-distribution samples do that several OOD sets share.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
-    raises of the whole batch, whose places are then those of its rows.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
+    raises for the whole batch, so that rows in the message are rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -72,14 +72,14 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
     check_names(places)
     codes = {item: places[name] for item, name in names.items()}
-    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(found, kind="stable")
-    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -96,12 +96,12 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near.
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    given = [name for name in names if name != ALL]
-    for name in given:
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
         slashes = name.count("/")
         if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
             got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
@@ -110,13 +110,13 @@ def check_names(names: Iterable[str]) -> None:
             )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(given) & set(given))
+    both = sorted(prefixes(group_names) & set(group_names))
     if both:
         raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
 
 
 def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
+    """The parts of names before each of their slashes.
 
     >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
     ['near', 'near/a']
@@ -126,21 +126,21 @@ def prefixes(names: Iterable[str]) -> set[str]:
 
 
 def is_below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """The states of batches, those of each group in their order."""
-    found: dict[str, list[State]] = {}
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
     for parts in batches:
         for name, state in parts.items():
-            found.setdefault(name, []).append(state)
-    return found
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
-    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
     >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
     {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
@@ -152,7 +152,7 @@ def as_one_state(parts: Parts) -> State:
 
 
 def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = _group_items(state[GROUPS])

@@ -30,18 +30,18 @@ def joined(states: Iterable[State]) -> State:
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """The states of batches as those of one: each group's joined."""
+    """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
+    """Raise ValueError for more samples than integer sums can hold."""
     if number > MAX_COUNT:
         raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
+    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -54,7 +54,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -97,7 +97,7 @@ def _column(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Collection[str] = ()) -> State:
-    """A state whose arrays are its own; those that are named `but` are so before."""
+    """Copy the arrays of a state, except those named in `but`."""
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()

@@ -1,15 +1,15 @@
-"""What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+"""The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
     Prepared ── rates(counts) ──→ results
 
-All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
-made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
+on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 
-Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-rows take few values, they are counted whenever their number has doubled, and memory stops growing.
+Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
+So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 
-Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
+Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
 """
 
@@ -42,7 +42,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
         return _defaults(owner)
@@ -59,24 +59,24 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
-    them alone. It sets
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
+        that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
 
     Options of every metric
 
@@ -118,7 +118,7 @@ class Metric:
     if not TYPE_CHECKING:  # a type checker sees the fields
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option with the names of those that there are."""
+            """Refuse an unknown option, and name the options that exist."""
             cls._check_options(options)
             return super().__new__(cls)
 
@@ -135,23 +135,23 @@ class Metric:
         self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite what it is given, which is not needed again
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
     def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as given at load or by default."""
+        """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
@@ -160,9 +160,9 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options given here override those given at load, for this call. The batches are dropped when the results
+        Options passed here override the options set at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
@@ -172,31 +172,31 @@ class Metric:
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            asked.owns_state = not self._batches
-            last = [self._reduced(columns, asked)] if columns else []
+            metric.owns_state = not self._batches
+            last = [self._reduced(columns, metric)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], asked)
+            computed = self._summary([*self._batches, *last], metric)
             self.reset()
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
-        `name` is that of all samples, where there are no groups.
+        `name` names the part of all samples where there are no groups.
         """
         columns, overrides = self._sort_arguments(kwargs)
-        asked = self.with_options(overrides)
+        metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
@@ -208,7 +208,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -233,7 +233,7 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -254,7 +254,7 @@ class Metric:
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """A copy of what another metric's `state()` gave, checked, by group."""
+        """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
@@ -273,12 +273,12 @@ class Metric:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
+        """Unpickle, and check the batches as `merge` does."""
         self.__dict__.update(content)
         self._lock = threading.RLock()
 
         def checked(state: State) -> State:
-            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
             return self._checked(state) if all(map(is_numpy_array, state.values())) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
@@ -289,7 +289,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -313,7 +313,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
@@ -325,8 +325,8 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
-        return summary(asked, self._states(batches))
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         """The states of batches by group, which are checked to agree, and to have samples."""
@@ -344,14 +344,14 @@ class Metric:
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        options = _options_for(self.reduce, asked)
+        options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
             own = {name: column for name, column in columns.items() if name != COUNTS}
@@ -362,10 +362,10 @@ class Metric:
         groups = columns.get(GROUPS)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
-            given = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {given}")
+            names = ", ".join(name for name in own if name != COUNTS)
+            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
         if COUNTS in columns:
-            if not asked.counts_rows():
+            if not metric.counts_rows():
                 raise ValueError(
                     "counts: expected none with per_sample, whose table has a row for each sample; got both"
                 )
@@ -377,18 +377,18 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
+        for keyword, value in arguments.items():
+            name = self.aliases.get(keyword, keyword)
             if name in self.options:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
+                    raise TypeError(f"{name} was given twice, once as {keyword}")
                 columns[name] = value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     @classmethod

@@ -36,9 +36,9 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """The state that `pack` made bytes of. What is in it is checked by `Metric.merge`.
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for what are no bytes; ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")

@@ -11,10 +11,10 @@ from .results import Results
 
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -23,10 +23,10 @@ class Prepared(ABC):
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+        """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
         Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod

@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
 
 
 class ReadsTable(Protocol):
-    """A metric whose results are a function of a table with counts."""
+    """A metric that computes its results from a table with counts."""
 
     def drawn(self, state: Any) -> Drawn:
         """The state as resamples see it."""
@@ -52,7 +52,7 @@ class PreparedTable(Prepared):
 
     @cached_property
     def drawn(self) -> Drawn:
-        """The state as resamples see it: made only where there are any."""
+        """The state as resamples see it, computed only if there are any."""
         return self.metric.drawn(self.state)
 
     @cached_property
@@ -71,7 +71,7 @@ class PreparedTable(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return self._rows[1]
 
     @property

@@ -38,13 +38,13 @@ DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
     if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
-        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
         launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
@@ -59,10 +59,10 @@ def run_key(experiment_id: str, num_process: int) -> str:
 def receive(
     folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append what `check` makes of the states of the others to `checked`.
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
-    a file that holds no state, which is removed, and what `check` raises for a state.
+    a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -80,18 +80,18 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_read_state(answer, rank))
+                state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
+            except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
-            checked.append(found)
+            checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -120,7 +120,7 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
 
 
 def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
     for path in folder.glob(f"{glob.escape(key)}.*.*"):
         if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
             path.unlink(missing_ok=True)
@@ -163,7 +163,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:

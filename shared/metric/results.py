@@ -1,4 +1,4 @@
-"""Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them."""
+"""Typed results: rates with their direction, counts and tables; and their conversion to a plain dict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -82,19 +82,19 @@ class Summary(NamedTuple):
         return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
-        """Rates by key, and those of groups by (group, key)."""
+        """Rates by key, and rates of groups by (group, key)."""
         rates: dict[Key, Rate] = rates_of(self.results)
         for name, row in (self.groups or {}).items():
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is, as JSON holds it: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
-        """The same with the intervals of those rates that have one."""
+        """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
             return Summary(results)
@@ -106,7 +106,7 @@ class Summary(NamedTuple):
 
 
 def kind_of(result: Any) -> dict[str, Any]:
-    """What a result is, in words that JSON holds."""
+    """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
@@ -122,9 +122,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
 def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
-    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
-    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
-    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+    A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
+    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
+    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -144,7 +144,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
-    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]

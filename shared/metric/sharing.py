@@ -1,4 +1,4 @@
-"""Groups that share samples, prepared together: the samples of each, and once for all groups those that they share."""
+"""Groups that share samples, prepared together: each group's own samples, and the shared samples once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: those of each group, then the shared ones."""
+        """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
 

@@ -1,4 +1,4 @@
-"""Results of states: of all samples, or of each group and their means; with intervals where they are asked for."""
+"""Results of states: of all samples, or of each group and their means; with intervals on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Prepares(Protocol):
-    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
 
     confidence_level: float | None
     n_resamples: int
@@ -32,11 +32,11 @@ class Prepares(Protocol):
 
 
 class Part(NamedTuple):
-    """What is drawn by itself: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
-    name: of the group, which is empty for all samples and for groups that share some
+    name: the group's name; empty for all samples and for groups that share some
     prepared: its rows
-    results: of each group
+    results: the results of each group
     """
 
     name: str
@@ -67,7 +67,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -91,14 +91,14 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and their replicates with those of the means; without a name, of all samples alone."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -149,7 +149,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)

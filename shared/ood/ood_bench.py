@@ -36,8 +36,8 @@ class OODBench(Metric):
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`
 
-    Raises ValueError for a label that is none of these values, and for per_sample of samples that were counted or whose
-    scores were cut, or of a step without a threshold; and what `bench_metrics` raises.
+    Raises ValueError for any other label; for per_sample if samples were counted or their scores cut, or with a step
+    but no threshold; and the errors of `bench_metrics`.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
@@ -103,7 +103,7 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; with `per_sample`, the table of samples and the threshold of its decisions."""
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)

@@ -23,9 +23,9 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold, as oodeel has it: all else here says score > threshold.
+    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
-    Source: oodeel, eval/metrics.py, whose returns these are.
+    Source: oodeel, eval/metrics.py, which returns the same four counts.
 
     >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
     (1, 1, 0, 1)

@@ -30,7 +30,7 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
 
 
 def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
-    """As `ccr_at_fpr`, of samples that may stand for several."""
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
     accepted = most_within(fpr, unknown.total)
     if accepted == unknown.total:
         return correct.total / num_known

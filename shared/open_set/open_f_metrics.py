@@ -73,7 +73,7 @@ class OpenF(Metric):
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
-        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
         known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
         counts = None if "counts" not in state else to_numpy(state["counts"])
         kinds = (~known, known)
@@ -91,7 +91,7 @@ class OpenF(Metric):
         return results if curve is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
         state: Any = prepared.state

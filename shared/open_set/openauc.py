@@ -50,8 +50,8 @@ class OpenAUC(Metric):
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
     of scores that were cut, all but the second have an error, and there is no coverage@risk.
-    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample of samples that were
-    counted or whose scores were cut.
+    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
+    counted or their scores cut.
 
     >>> OpenAUC(tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
@@ -145,7 +145,7 @@ class OpenAUC(Metric):
         return kinds_of_samples(state)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for."""
+        """The table of samples, with `per_sample`."""
         check_thresholds_exist(results)
         if not self.per_sample:
             return {}
@@ -187,7 +187,7 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, of a state whose entries may stand for several samples."""
+    """As `split_open_set`, for a state in which an entry may stand for several samples."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(

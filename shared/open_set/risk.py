@@ -1,4 +1,4 @@
-"""Risk and coverage of a classifier that abstains from what looks most unknown.
+"""Risk and coverage of a classifier that abstains from the samples that look most unknown.
 
 Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
 wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
@@ -59,7 +59,7 @@ def risk_coverage(
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
     Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
-    whose β is 1 − c.
+    with β = 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
@@ -82,7 +82,7 @@ def risk_coverage(
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
-    """Check the options of costs and shares; None where neither is given."""
+    """Check the options of costs and shares; None without either."""
     if ood_cost is None and unknown_share is None:
         return None
     cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
@@ -91,14 +91,15 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
-    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    names = plain_value(metrics)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
     return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
+    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
         each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
         for each, (kind, share) in risk_names(metrics, name).items()
@@ -128,7 +129,7 @@ def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
 
 def _risk_at(coverage: float) -> Quantity:
     def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors of scores that are accepted, and those of the score that is accepted in part, as a ratio."""
+        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
         xp = array_namespace(counts.tp)
         accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
         before, tied = places(counts)

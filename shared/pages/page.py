@@ -18,6 +18,7 @@ from .reading.uploads import Reader
 from .serving.costs import Cost
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
+Classes = Mapping[int, str]  # names by ids
 
 
 class Option(NamedTuple):
@@ -76,7 +77,8 @@ class Page(NamedTuple):
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
     samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
-    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    derive: from columns that were uploaded, and names of classes where they are known, to options that only they can
+        say, with the reason in words
     joined: from what was read of each input to what is known of it beside the others
     outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
@@ -90,6 +92,7 @@ class Page(NamedTuple):
     method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
     meaning: from a key to what the result says, or ""
+    named: the results, with the names of what their tables go over, where they are known
     """
 
     metric: type[Metric]
@@ -113,8 +116,9 @@ class Page(NamedTuple):
     headline: str = ""
     sections: Mapping[str, str] = {}
     meaning: Callable[[str], str] = lambda key: ""
+    named: Callable[[Computed], Mapping[str, Any]] = lambda computed: computed.results
     samples: tuple[Sample, ...] = ()
-    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     joined: Callable[[Sequence[Data]], list[Data]] = list
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 

@@ -13,6 +13,7 @@ from ..texts import texts
 from .assembly.data_sets import shares_of_groups
 from .assembly.reading import read
 from .figures.computed import Computed
+from .form.class_names import with_class_ids
 from .form.controls import options_of
 from .form.form import OWN, Form, as_names
 from .page import Page
@@ -106,6 +107,7 @@ class Runner:
         reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
         arguments = reading.detectors()
         options = options_of(self.page.options, form.options, self.defaults)
+        options = with_class_ids(self.page, options, reading.classes)
         detectors = {}
         for name, one in arguments.items():
             try:

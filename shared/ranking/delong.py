@@ -37,7 +37,7 @@ class PairedTest(NamedTuple):
     """A test whether two AUROCs on the same samples differ.
 
     difference: the first less the second
-    variance: that of the difference
+    variance: the variance of the difference
     z: the difference in standard deviations
     p_value: the chance of such a |z| or more where there is no difference
     """

@@ -1,4 +1,4 @@
-"""Thresholds and what they promise: of the samples that are given, or of new ones with a confidence.
+"""Thresholds with guarantees: for the samples at hand, or with a confidence for new ones.
 
 The scores are ranks only, so a promise of new data needs no more than that old and new samples are independent and of
 one distribution. Pixels of an image are not independent: take one score an image.
@@ -21,7 +21,7 @@ from .shares import as_written, most_within
 
 
 class GuaranteedCoverage(NamedTuple):
-    """A coverage whose risk is bounded on new data.
+    """A coverage with a bounded risk on new data.
 
     coverage: the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
     threshold: a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
@@ -131,6 +131,6 @@ def _count_text(count: int) -> str:
 
 
 def _just_below(score: float, side: Side) -> float:
-    """The next lower number in the precision of the scores, so that it is not rounded where it is compared to them."""
+    """The next lower number in the precision of the scores, so that a comparison with scores does not round it."""
     dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
     return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0

@@ -19,6 +19,7 @@ from .charts import Line, curves_svg, histogram_svg
 from .directions import direction
 from .frame import (
     Figure,
+    Part,
     Section,
     Tile,
     card,
@@ -28,12 +29,14 @@ from .frame import (
     headline,
     picture_html,
     report_html,
+    stacked_bars,
     tiles_html,
 )
 from .frame.blocks import keys_html
 from .thumbnails import photograph
 
 _SHARE = "share of its kind"
+_COLORS = dict(zip(SAMPLE_OUTCOMES, ("known", "d1", "known", "d2", "unknown", "known")))
 _SIDE = 256  # pixels of a picture
 _Table = Mapping[str, Sequence[Any]]
 
@@ -68,10 +71,14 @@ def write_error_report(
     table: _Table = results["per_sample"]
     numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
     sections = [
-        Section("Decisions", "At the threshold", data_table(_outcome_rows(table), "Decisions", meters=[_SHARE])),
-        Section("Curves", "Curves", _charts(table)),
+        Section("Decisions", "At the threshold", grid(card(_bars(table)), *map(card, _charts(table)), columns=3)),
         *(_section(table, side, images, count) for side in SIDES),
-        details({"All numbers, six digits": _numbers(numbers)}),
+        details(
+            {
+                "Decisions": data_table(_outcome_rows(table), "Decisions", meters=[_SHARE]),
+                "All numbers, six digits": _numbers(numbers),
+            }
+        ),
     ]
     facts = [*([about] if about else []), f"{len(table['sample']):,} samples"]
     folder = Path(folder)
@@ -119,7 +126,21 @@ def _outcome_rows(table: _Table) -> dict[str, list[Any]]:
     return {"outcome": there, "samples": [counts[o] for o in there], _SHARE: shares}
 
 
-def _charts(table: _Table) -> str:
+def _bars(table: _Table) -> str:
+    """A bar for each side, of what its samples were called."""
+    counts = Counter(zip(table["reference"], table["outcome"]))
+    parts = {
+        side: [
+            Part(outcome.partition(", ")[2], counts[side, outcome], color)
+            for outcome, color in _COLORS.items()
+            if counts[side, outcome]
+        ]
+        for side in SIDES[::-1]
+    }
+    return "".join(stacked_bars({f"{side.capitalize()} samples": own}, unit="samples") for side, own in parts.items())
+
+
+def _charts(table: _Table) -> tuple[str, str]:
     """The ROC with the point of the decisions, and the scores with the lowest that is called unknown."""
     scores, called = np.asarray(table["score"]), np.asarray(table["decision"]) == SIDES[1]
     unknown = np.asarray(table["reference"]) == SIDES[1]
@@ -128,22 +149,20 @@ def _charts(table: _Table) -> str:
     line = Line("ROC", "first", list(zip(curve["fpr"], curve["tpr"])))
     point = float(np.mean(called[~unknown])), float(np.mean(called[unknown]))
     threshold = float(scores[called].min()) if called.any() else None
-    charts = (
-        curves_svg(
-            f"ROC of unknown samples: {area:.4f}",
-            [line],
-            "known, called unknown",
-            "unknown, called unknown",
-            marked=point,
-        ),
-        histogram_svg(
-            "Scores", {"known": scores[~unknown], "unknown": scores[unknown]}, threshold, unit="sample", shares=True
-        ),
+    roc = curves_svg(
+        f"ROC of unknown samples: {area:.4f}",
+        [line],
+        "known, called unknown",
+        "unknown, called unknown",
+        marked=point,
+    )
+    histogram = histogram_svg(
+        "Scores", {"known": scores[~unknown], "unknown": scores[unknown]}, threshold, unit="sample", shares=True
     )
     said = "none is called unknown" if threshold is None else f"dashed: from {threshold:.6g} on, called unknown"
     keys = keys_html([("known", "known samples", ""), ("unknown", "unknown samples", "")])
     note = f'<p class="small quiet">{said}; circle: that threshold</p>'
-    return grid(card(charts[0]), card(charts[1], keys, note))
+    return roc, histogram + keys + note
 
 
 def _section(table: _Table, side: str, images: Sequence[str | Path] | None, count: int) -> Section:

@@ -7,51 +7,21 @@ print(render(table, "latex", percent=True))  # of reports/rendering.py
 from __future__ import annotations
 
 import math
-import re
-import statistics
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arrays.options import as_choice
 from ..formats.written.flat import KINDS, flat, rows_of_groups
-from .directions import Direction, direction_of
+from .cells import Cell, Place, ResultTable, marked_best
+from .directions import direction_of
+from .seeds import Seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
 ROW_KINDS = ("files", "groups")
 _LARGEST = sys.float_info.max
-
-
-class Cell(NamedTuple):
-    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval.
-
-    best: whether it is the best of several models, or does not differ from it; second: whether it is the next best
-    """
-
-    key: str
-    value: float
-    std: float | None = None
-    low: float | None = None
-    high: float | None = None
-    best: bool = False
-    direction: Direction | None = None
-    second: bool = False
-
-
-class ResultTable(NamedTuple):
-    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
-
-    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
-    """
-
-    columns: list[str]
-    rows: list[tuple[str, list[Cell | None]]]
-    corner: str = ""
-
-
-Place = tuple[str, str, str]  # file, group, key
 
 
 def make_table(
@@ -91,13 +61,13 @@ def make_table(
     if rows is not None:
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
-    cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, Seeds(seeds))
     kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
         raise ValueError("results: expected numbers, got none")
     if marked is None:
-        cells = _marked(cells, undecided)
+        cells = marked_best(cells, undecided)
     else:
         cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
     files, named, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
@@ -183,72 +153,24 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Pla
     return cells
 
 
-def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[Place, Cell]:
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: Seeds) -> dict[Place, Cell]:
     """Means over results, or else over groups, whose names differ only where the pattern matches."""
-    in_names = any(map(seeds.search, numbers))
+    in_names = any(map(seeds.matches, numbers))
     values: dict[Place, list[float]] = {}
     for (name, group, key), cell in _cells(numbers).items():
         if in_names:
-            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
-        elif seeds.search(group):  # the other groups are means of these
-            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+            values.setdefault((seeds.without(name, OVERALL), group, key), []).append(cell.value)
+        elif seeds.matches(group):  # the other groups are means of these
+            values.setdefault((name, seeds.without(group, OVERALL), key), []).append(cell.value)
     if not values:
-        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.text!r}")
     most: dict[str, int] = {}
     for (name, _, _), found in values.items():
         most[name] = max(most.get(name, 0), len(found))
     for (name, group, key), found in values.items():
         if len(found) < most[name]:
             raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
-    return {place: Cell(place[2], _mean(found), _std(found)) for place, found in values.items()}
-
-
-def _compiled(seeds: str) -> re.Pattern[str]:
-    if not isinstance(seeds, str):
-        raise TypeError(f"seeds: expected a regular expression, got {seeds!r}")
-    try:
-        return re.compile(seeds)
-    except re.error as error:
-        raise ValueError(f"seeds: expected a regular expression, got {seeds!r} ({error})") from None
-
-
-def _without(seeds: re.Pattern[str], name: str) -> str:
-    rest, matches = seeds.subn("", name)
-    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
-        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
-    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
-
-
-def _mean(values: Sequence[float]) -> float:
-    if all(value == values[0] for value in values):
-        return values[0]
-    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
-
-
-def _std(values: Sequence[float]) -> float | None:
-    if len(values) < 2:
-        return None
-    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
-
-
-def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:
-    """The cells, with the best of each group and key, what does not differ from it, and the next best."""
-    rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
-    for place, cell in cells.items():
-        rivals.setdefault(place[1:], []).append((place, cell))
-    marked = dict(cells)
-    for own in rivals.values():
-        known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
-        if known is None or len(numbers) < 2:
-            continue
-        choose = max if known.higher else min
-        best = choose(cell.value for _, cell in numbers)
-        first = {place for place, cell in numbers if cell.value == best or undecided.get(place)}
-        rest = [cell.value for place, cell in numbers if place not in first]
-        for place, cell in numbers:
-            second = bool(rest) and place not in first and cell.value == choose(rest)
-            marked[place] = cell._replace(best=place in first, second=second)
-    return marked
+    return {place: Cell(place[2], mean_of_seeds(found), std_of_seeds(found)) for place, found in values.items()}
 
 
 def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:

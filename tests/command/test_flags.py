@@ -13,8 +13,11 @@ import pytest
 from openworld_metrics import metric_class
 from openworld_metrics.command.flags import option_help
 from openworld_metrics.loading import METRICS
+from openworld_metrics.metric.metric import Metric
 from tests import cases
 from tests.conftest import Run
+from tests.detection import scenes
+from tests.evaluation.trees import write_tree
 
 OPTIONS = [(name, option) for name in METRICS for option in metric_class(name).options]
 
@@ -108,3 +111,130 @@ def test_wrong_flags(wrong: str, run: Run) -> None:
     code, output, errors = run("compute", "openauc", *places, *arguments)
     assert (code, output, errors.count("\n")) == (2, "", 1)
     assert re.search(message, errors), errors
+
+
+# of each command that evaluates: arguments that suffice, its metric, and options that it names otherwise
+DETECT = [
+    *("--predictions", "predictions", "--references", "data.yaml"),
+    *("--known-classes", "0", "1", "2", "--unknown-id", "999", "--no-standard"),
+]
+ANOMALY = ["--maps", "maps", "--data", "data"]
+BOTH = ["--first-predictions", "x.npy", "--second-predictions", "y.npy", "--references", "z.npy"]
+COMMANDS: dict[str, tuple[list[str], str]] = {
+    "anomaly": (ANOMALY, "anomaly_suite"),
+    "compare": (["ood_bench", *BOTH], "ood_bench"),
+    "compute": (["ood_bench", "--predictions", "x.npy", "--references", "z.npy"], "ood_bench"),
+    "detect": (DETECT, "openset_detection"),
+    "ood": (["--known", "x.npy", "--unknown", "far=y.npy"], "ood_bench"),
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> None:
+    """Files for each of the commands."""
+    scenes.write_as_yolo(scenes.scene(4, 10), tmp_path / "boxes")
+    for path in (tmp_path / "boxes").iterdir():
+        path.rename(tmp_path / path.name)
+    write_tree("mvtec-ad", tmp_path)
+    columns: dict[str, list[Any]] = {"x": [0.1, 0.6, 0.4, 0.9], "y": [0.7, 0.2, 0.8, 0.9], "z": [0, 0, 1, 1]}
+    for name, column in columns.items():
+        np.save(tmp_path / f"{name}.npy", column)
+
+
+def assert_one_line(failed: tuple[int, str, str], message: str) -> None:
+    code, output, errors = failed
+    assert (code, output, errors.count("\n")) == (2, "", 1), errors
+    assert errors.startswith("openworld-metrics: ")
+    assert message in errors, errors
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", ["anomaly", "compare", "detect"])
+def test_a_wrong_value_of_any_option_is_one_line(command: str, run: Run) -> None:
+    """As of compute, with the files of the command."""
+    arguments, name = COMMANDS[command]
+    metric: type[Metric] = metric_class(name)
+    # by other names or with files there, which their own tests have; and truth values have none
+    own = {"known_classes", "unknown_class_id", "conf_threshold", "previously_known", "box_format", "per_image"}
+    options = [key for key, default in metric.options.items() if not isinstance(default, bool) and key not in own]
+    assert options
+    for option in options:
+        flag, level = f"--{option.replace('_', '-')}", ["--confidence-level", "0.5"] * (option != "confidence_level")
+        code, output, errors = run(command, *arguments, *level, flag, "yak,-yak")
+        assert (code, output, errors.count("\n")) == (2, "", 1), option
+        assert option in errors.replace("-", "_"), errors
+
+
+WRONG_EVERYWHERE = {
+    "confidence_level": (["--confidence-level", "1"], "confidence_level: expected a number between 0 and 1"),
+    "n_resamples": (["--confidence-level", "0.9", "--n-resamples", "0"], "n_resamples: expected an int of at least 1"),
+    "random_state": (
+        ["--confidence-level", "0.9", "--random-state", "-1"],
+        "random_state: expected an int of at least",
+    ),
+    "format": (["--format", "xml"], "'xml' is not one of "),
+    "percent": (["--percent", "--format", "json"], "expected --percent with a table, got it with JSON"),
+}
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", WRONG_EVERYWHERE)
+def test_flags_of_all_commands(command: str, flag: str, run: Run) -> None:
+    wrong, message = WRONG_EVERYWHERE[flag]
+    assert_one_line(run(command, *COMMANDS[command][0], *wrong), message)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_percent_in_a_pipe(command: str, run: Run) -> None:
+    """Every share is times 100 with two digits; counts, thresholds and ratios stay."""
+    arguments = COMMANDS[command][0]
+    json.loads(run(command, *arguments)[1])
+    json.loads(run(command, *arguments, "--format", "json")[1])
+    code, text, errors = run(command, *arguments, "--percent")
+    assert (code, errors) == (0, "")
+    assert re.search(r"\d\.\d\d\b", text)
+    assert run(command, *arguments, "--percent", "--format", "text") == (0, text, "")
+    plain = run(command, *arguments, "--format", "text")[1]
+    fractions = [float(number) for number in re.findall(r"(?<![\d.])[01]\.\d{3,}", plain)]
+    hundreds = [float(number) for number in re.findall(r"\d+\.\d+", text)]
+    assert any(any(abs(100 * one - other) < 0.06 for other in hundreds) for one in fractions if one)
+
+
+def test_a_metric_with_an_option_percent(run: Run) -> None:
+    """Its results are in percent, in JSON too, and not once more in a text."""
+    places, options = written("accuracyk")
+    arguments = [
+        "compute",
+        "accuracyk",
+        *places,
+        *(f"--option={key}={value!r}" for key, value in options.items() if key != "percent"),
+    ]
+    plain = json.loads(run(*arguments, "--no-percent")[1])
+    results = json.loads(run(*arguments, "--percent")[1])
+    assert results == {key: pytest.approx(100 * value) for key, value in plain.items()}
+    first = next(iter(results.values()))
+    assert f"{first:.3f}" in run(*arguments, "--percent", "--format", "text")[1]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", ["anomaly", "detect"])
+def test_a_comparison_in_percent(command: str, run: Run) -> None:
+    places = {"anomaly": "maps", "detect": "predictions"}
+    more = ["--compare", places[command], "--confidence-level", "0.9", "--n-resamples", "20", "--percent"]
+    code, text, errors = run(command, *COMMANDS[command][0], *more)
+    assert (code, errors) == (0, "")
+    assert "difference in points [90 %]" in text
+    row = (
+        r"(?m)^U-Recall ↑ +(\d+\.\d\d) +\1 +0\.00"
+        if command == "detect"
+        else r"(?m)^pixel_auroc ↑ +(\d+\.\d\d) +\1 +0\.00"
+    )
+    assert re.search(row, text), text
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("command", ["anomaly", "detect"])
+def test_another_model_that_is_not_there(command: str, run: Run) -> None:
+    assert_one_line(run(command, *COMMANDS[command][0], "--compare", "no"), "no: ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -26,19 +26,6 @@ Load = Callable[..., Any]
 To = Callable[[Any], Any]
 dtypes = pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 names = pytest.mark.parametrize("name", cases.METRICS)
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-
-
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=[pytest.mark.gpu, needs_cuda])])
-def to_cuda(request: pytest.FixtureRequest) -> Iterator[To]:
-    """Send a CPU tensor to a CUDA device, real or emulated."""
-    if request.param == "cuda":
-        yield lambda tensor: tensor.to("cuda")
-    else:
-        from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
-
-        with EmulatedCuda():
-            yield EmulatedCudaTensor
 
 
 def on_both(columns: cases.Columns, dtype: str, to_cuda: To) -> tuple[cases.Columns, cases.Columns]:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from tests.metric.test_devices import to_cuda as to_cuda
 
 To = Callable[[Any], Any]
 POINTS = ["fpr95tpr", "tpr0.5fpr", "detect_acc", "tpr", "aupr_in_trapezoid"]

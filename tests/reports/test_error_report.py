@@ -147,6 +147,9 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert {key: results[key] for key in plain} == plain
     text = Path("r/index.html").read_text("utf-8")
     assert "<h1>Errors, openauc</h1>" in text
+    head = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
+    assert head.count('class="ci"') == head.count('class="big"') > 0  # intervals come by themselves
+    assert not any(key.endswith("_low") for key in results)
     assert "predictions: p.json, references: y.json, open_scores: s.json" in text
     code, output, _ = run(*OOD, "--report", "r", "--option", "per_sample=true")
     assert len(json.loads(output)["per_sample"]["sample"]) == 6

@@ -10,7 +10,7 @@ import pytest
 
 from openworld_metrics import METRICS, OODBench, OpenAUC, metric_class
 from openworld_metrics.ranking.counts import as_side
-from openworld_metrics.reports.panels import Sides, marked_threshold, rates_of_results, short_threshold
+from openworld_metrics.reports.panels import Sides, draw_histogram, marked_threshold, rates_of_results, short_threshold
 from openworld_metrics.reports.plots import draw, sides_of
 from tests import cases
 
@@ -78,6 +78,22 @@ def test_odd_scores(scores: list[float], tmp_path: Path) -> None:
     side = as_side(np.asarray(scores))
     draw("ood_bench", {"auroc": 0.5}, Sides(side, side), tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (0.2, 0.2)])
+def test_the_legend_covers_no_bar(shape: tuple[float, float]) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    scores = np.random.default_rng(0).beta(*shape, size=(2, 3000))
+    figure = Figure(layout="constrained")
+    axes: Any = figure.subplots()
+    draw_histogram(axes, Sides(as_side(scores[0]), as_side(scores[1])), None)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert legend.y1 < box.y0  # below the axis
+    assert legend.y0 >= 0  # within the picture
 
 
 def test_rates_alone() -> None:

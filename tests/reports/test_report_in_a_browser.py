@@ -50,6 +50,7 @@ def test_nothing_scrolls_sideways_and_all_can_be_read(browser: Any, report: str,
     tab.goto(report)
     tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert tab.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.evaluate("(part => part.scrollWidth - part.clientWidth)(document.querySelector('.contents'))") == 0
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     violations = Axe().run(tab).response["violations"]
     assert [(found["id"], found["nodes"][0]["html"]) for found in violations] == []

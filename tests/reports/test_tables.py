@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import compare, metric_class
+from openworld_metrics import OODBench, compare, metric_class
+from openworld_metrics.evaluation.samples import metric_of, samples_of
 from openworld_metrics.reports import make_table, render
+from openworld_metrics.reports.cells import Cell, ResultTable
 from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
+from openworld_metrics.reports.leaderboard.resamples import ResampledFiles
 from openworld_metrics.reports.rendering import FORMS
-from openworld_metrics.reports.tables import Cell, ResultTable
 from tests import cases
 from tests.conftest import Run
 
@@ -471,6 +473,87 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
+
+
+def with_samples(runs: dict[str, Any], labels: Any, groups: Any = None) -> dict[str, dict[str, Any]]:
+    """Results of scores by the name of the file, as --save-samples keeps them."""
+    results = {}
+    for name, scores in runs.items():
+        metric = OODBench(metrics=["auroc"])
+        metric.add_batch(predictions=scores, references=labels, **({} if groups is None else {"groups": groups}))
+        samples = samples_of(metric, {"metrics": ["auroc"]})
+        summary = metric.summary()
+        results[name] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
+    return results
+
+
+def test_models_of_several_seeds() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(800) % 2
+    score = rng.normal(size=800) + 1.5 * labels
+    spread = {"-s0": 0.0, "-s1": 1.0, "-s2": 2.0}  # of noise, by seed
+
+    def noisy(size: float) -> Any:
+        return score + size * rng.normal(size=800)
+
+    runs = {f"best{seed}": noisy(0.3 * size) for seed, size in spread.items()}
+    runs |= {f"near{seed}": noisy(0.3 * size) for seed, size in spread.items()}
+    runs |= {f"wide{seed}": noisy(2.5 * size) for seed, size in spread.items()}
+    runs |= {f"far{seed}": noisy(3) for seed in spread}
+    runs |= {f"two{seed}": noisy(0.7) for seed in ("-s0", "-s1")}
+    results = with_samples(runs, labels)
+    alike = undecided(results, seeds="-s[0-9]")
+    assert {name for name, _, _ in alike} <= {"best", "near", "wide", "far"}  # two has other seeds
+    assert not alike["far", "mean", "auroc"]
+    assert alike["wide", "mean", "auroc"]  # one of its seeds is as good as the best, so others may be, too
+    # a seed alone says that the others of the model are worse
+    alone = undecided({name: results[name] for name in ("best-s2", "wide-s2", "near-s2")})
+    assert not alone["wide-s2", "mean", "auroc"]
+    # neither the order of the files nor that of the samples matters
+    turned = {name: results[name] for name in reversed(results)}
+    assert undecided(turned, seeds="-s[0-9]") == alike
+    order = rng.permutation(800)
+    moved = with_samples({name: scores[order] for name, scores in runs.items()}, labels[order])
+    assert undecided(moved, seeds="-s[0-9]") == alike
+    # one seed is none
+    single = {name: results[name] for name in runs if name.endswith("-s2")}
+    assert undecided(single, seeds="-s[0-9]") == {
+        (name.removesuffix("-s2"), *place): kept for (name, *place), kept in undecided(single).items()
+    }
+    assert undecided(results, seeds="x[0-9]") == {}  # they would be in the names of groups
+
+
+@pytest.mark.parametrize("groups", [None, ["a", "b", None, "b"] * 25])
+def test_all_models_are_drawn_alike(groups: Any) -> None:
+    """The same samples for all: what ranks them alike has the same numbers in each resample; by the plainest loop."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(100) // 2 % 2
+    scores = np.round(rng.normal(size=100) + labels, 1)
+    other = rng.permutation(scores)
+    metrics = {
+        name: metric_of(result["samples"])
+        for name, result in with_samples({"x": scores, "y": 2 * scores, "z": other}, labels, groups).items()
+    }
+    files = ResampledFiles(metrics, 50)
+    for key in ["auroc"] if groups is None else ["auroc", ("a", "auroc")]:
+        assert (files.difference("x", "y", key) == 0).all()
+        assert (files.difference("x", "z", key) == files.difference("y", "z", key)).all()
+        assert (files.difference("z", "x", key) == -files.difference("x", "z", key)).all()
+        assert np.std(files.difference("x", "z", key)) > 0
+    assert files.difference("x", "y", "aurok") is None
+    # pairs of scores that are drawn together stay together: the sum over resamples of a loop has the same mean
+    if groups is None:
+        drawn = []
+        for _ in range(2000):
+            places = np.concatenate([rng.choice(np.flatnonzero(labels == side), 50) for side in (0, 1)])
+            one, two = (
+                OODBench(metrics=["auroc"]).compute(predictions=own[places], references=labels[places])["auroc"]
+                for own in (scores, other)
+            )
+            drawn.append(one - two)
+        many = ResampledFiles(metrics, 2000).difference("x", "z", "auroc")
+        assert np.mean(many) == pytest.approx(np.mean(drawn), abs=0.006)
+        assert np.std(many) == pytest.approx(np.std(drawn), rel=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -41,12 +41,15 @@ def width() -> int:
     return shutil.get_terminal_size((116, 24)).columns
 
 
-def with_quick_intervals(metric: Metric, summarise: Callable[[Metric], Summary]) -> tuple[Summary, str]:
+def with_quick_intervals(
+    metric: Metric, summarise: Callable[[Metric], Summary], *, reported: bool = False
+) -> tuple[Summary, str]:
     """A summary of what was added to a metric, with intervals if these take less than a second, and a note on them.
 
-    Intervals that were asked for are there whatever they take, and where nobody reads, none are added.
+    Intervals that were asked for are there whatever they take, and where nobody reads, none are added: neither on a
+    terminal nor, if the results are `reported`, in a report.
     """
-    if metric.confidence_level is None and on_terminal() and _is_quick(metric):
+    if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
         metric.confidence_level = LEVEL
     summary = summarise(metric)
     if metric.confidence_level is None:

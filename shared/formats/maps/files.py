@@ -55,13 +55,13 @@ def read_mask_values(path: str | Path) -> np.ndarray:
 
 def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
     """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
-    found = [read_mask_values(path) for path in paths]
-    for path, values in zip(paths, found):
-        if values.shape != found[0].shape:
+    masks = [read_mask_values(path) for path in paths]
+    for path, values in zip(paths, masks):
+        if values.shape != masks[0].shape:
             raise ValueError(
-                f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
+                f"{path}: expected {size_text(masks[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
-    return found
+    return masks
 
 
 def read_invalid(path: Path) -> np.ndarray:

@@ -65,7 +65,7 @@ def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
 
 
 def as_plane(array: np.ndarray) -> np.ndarray:
-    """(H, W) of an array whose other axes are of length 1. Raises ValueError for another shape."""
+    """Drop axes of length 1 down to (H, W). Raises ValueError for another shape."""
     check_size(array.shape, is_array=True)
     shape = array.shape
     while len(shape) > 2 and 1 in shape:
@@ -83,7 +83,7 @@ def _in_memory(file: IO[bytes]) -> np.ndarray:
 
 
 def _only_array(source: Path | IO[bytes]) -> np.ndarray:
-    """The only array of an archive, whose header is read before it is unpacked."""
+    """The only array of an archive; its header is read before it is unpacked."""
     with _only_member(source) as file:
         return _in_memory(file)
 

@@ -35,13 +35,13 @@ def to_model_index(
 ) -> dict[str, Any]:
     """The metadata of a model's card with these results, as huggingface_hub's `EvalResult` has them.
 
-    Parameters: results of a metric, of several by name, or of an evaluation, whose scalars are taken by the names of
-    `flat`; model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its
-    config, split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of
-    each number; source_url and source_name, where the results come from.
+    Parameters: results of a metric, of several by name, or of an evaluation, with scalars by the names of `flat`;
+    model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its config,
+    split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of each
+    number; source_url and source_name, where the results come from.
 
-    Returns {"model-index": […]}, of which each metric's `type` is the last part of the flat name, and its `name` the
-    whole, so that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
+    Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the whole, so
+    that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
     Raises ValueError where there is no number, for NaN, for an empty name, and for a source_name without source_url.
     Source: model-index in hub-docs' modelcard.md.
 
@@ -50,13 +50,13 @@ def to_model_index(
     [{'type': 'auroc', 'value': 0.75, 'name': 'auroc'}]
     """
     place = {"name": dataset_name or dataset, "type": dataset, "config": config, "split": split, "revision": revision}
-    for name, given in {"model": model, "dataset": dataset, "task": task}.items():
-        _check_name(name, given)
+    for name, value in {"model": model, "dataset": dataset, "task": task}.items():
+        _check_name(name, value)
     metrics = [
         {"type": name.rpartition("/")[2], "value": value, "name": name, **({"args": dict(options)} if options else {})}
         for name, value in _numbers(results).items()
     ]
-    result = {"task": {"type": task}, "dataset": _given(place), "metrics": metrics}
+    result = {"task": {"type": task}, "dataset": _without_none(place), "metrics": metrics}
     source = _source(url=source_url, name=source_name)
     return {"model-index": [{"name": model, "results": [{**result, **source}]}]}
 
@@ -71,13 +71,15 @@ def to_eval_results(
     source_url: str | None = None,
     source_name: str | None = None,
     source_user: str | None = None,
+    source_org: str | None = None,
     notes: str | None = None,
 ) -> list[dict[str, Any]]:
     """The content of a file `.eval_results/*.yaml` of a model's repository, which feeds a benchmark's leaderboard.
 
     Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
-    in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; the source's
-    address, name and user; notes on how the evaluation was done.
+    in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, where
+    the result comes from, source_name, the words of that link, and source_user or source_org, who is credited; notes
+    on how the evaluation was done. Two variants of one evaluation, told apart by their notes, are two files.
 
     Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without what is
     None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without its url.
@@ -92,14 +94,14 @@ def to_eval_results(
     if missing or not tasks:
         known = ", ".join(numbers)
         raise ValueError(f"tasks: expected for each a name of {known}, got {missing[0] if missing else 'no task'}")
-    source = _source(url=source_url, name=source_name, user=source_user)
+    source = {"url": source_url, "name": source_name, "user": source_user, "org": source_org}
     return [
         {
-            "dataset": _given({"id": dataset, "task_id": task, "revision": revision}),
+            "dataset": _without_none({"id": dataset, "task_id": task, "revision": revision}),
             "value": numbers[name],
-            **_given({"date": date}),
-            **source,
-            **_given({"notes": notes}),
+            **_without_none({"date": date}),
+            **_source(**source),  # a dict of its own: YAML would write a reference to one that is shared
+            **_without_none({"notes": notes}),
         }
         for task, name in tasks.items()
     ]
@@ -116,16 +118,16 @@ def _numbers(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _source(**parts: str | None) -> dict[str, Any]:
-    given = _given(parts)
-    if given and "url" not in given:
-        raise ValueError(f"source_url: expected one beside source_{next(iter(given))}, got None")
-    return {"source": given} if given else {}
+    source = _without_none(parts)
+    if source and "url" not in source:
+        raise ValueError(f"source_url: expected one beside source_{next(iter(source))}, got None")
+    return {"source": source} if source else {}
 
 
-def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(parts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value is not None}
 
 
-def _check_name(name: str, given: str) -> None:
-    if not given.strip():
-        raise ValueError(f"{name}: expected a name, got {given!r}")
+def _check_name(name: str, value: str) -> None:
+    if not value.strip():
+        raise ValueError(f"{name}: expected a name, got {value!r}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..json import parse_json
 from ..reasons import named
+from .flat import KINDS
 
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -53,8 +54,22 @@ def _numbers(value: Any) -> Any:
     return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
-def value_text(value: Any) -> str:
-    """A value as it is printed in tables: fractions with six digits, lists with commas."""
+def value_text(value: Any, percent: bool = False) -> str:
+    """A value as it is printed in tables: fractions with six digits, or in percent with two; lists with commas.
+
+    >>> value_text(0.25), value_text(0.25, percent=True), value_text([1, 0.5])
+    ('0.250000', '25.00', '1, 0.500000')
+    """
     if isinstance(value, list):
-        return ", ".join(map(value_text, value))
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
+        return ", ".join(value_text(one, percent) for one in value)
+    if isinstance(value, float):
+        return f"{100 * value:.2f}" if percent else f"{value:.6f}"
+    return str(value)
+
+
+def shares(results: Mapping[str, Any]) -> frozenset[str]:
+    """The keys of results that may be printed in percent, as their `kinds` say, with the ends of their intervals."""
+    kinds = results.get(KINDS, {})
+    return frozenset(
+        f"{key}{end}" for key, kind in kinds.items() if kind.get("share") for end in ("", "_low", "_high", "_error")
+    )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...formats.boxes.dataset import Size
 from ..columns.arrays import RESIZED, Images, Maps
 from ..columns.column import Column
 from ..columns.samples import Detectors, Groups
@@ -25,11 +26,14 @@ class Arguments(NamedTuple):
 
     names: of the images, where they are known
     note: how images were paired, in words
+    classes, sizes: names of classes by their ids, and of each image its width and height, where they are known
     """
 
     columns: dict[str, Any]
     names: Sequence[str] = ()
     note: str = ""
+    classes: Mapping[int, str] = {}
+    sizes: Sequence[Size | None] = ()
 
 
 def gather(
@@ -87,7 +91,10 @@ def gather(
         _fit(page, made_of, values, map_names, has_mask)
     else:
         _fit(page, made_of, values)
-    return Arguments(join_parts(page, values), next(iter(image_names.values()), ()), note)
+    names_of_images = next(iter(image_names.values()), [])
+    known = sources[-1]
+    sizes = [known.sizes.get(name) for name in names_of_images]
+    return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes)
 
 
 def _fit(

@@ -6,7 +6,7 @@ inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what column
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..page import Page
@@ -41,6 +41,11 @@ class Reading(NamedTuple):
     def num_unread(self) -> int:
         """How many rows cannot be read."""
         return 0 if self.unread is None else len(self.unread.rows)
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """Names of classes by their ids, where the data give any."""
+        return self.sources[-1].classes
 
     def detectors(self) -> dict[str, Arguments]:
         """The arguments of the metric for each detector. Raises what putting the columns together raises."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from ...detection.words import (
     WRONG_CLASS,
     outcomes_in_words,
 )
+from ...formats.boxes.named import class_words
 from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 
@@ -113,22 +116,30 @@ def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
     boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
     shares = boxes.max(initial=0) <= 1.5  # of YOLO: of the width and the height
     photograph_behind(fig, computed.photograph, (1.0, 1.0) if shares else None)
-    texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {found.true[i, -1]:g}" for i in true}
+    word = partial(_class_word, computed)
+    texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {word(found.true[i, -1])}" for i in true}
     objects = true[~np.isin(found.true_outcome[true], OF_OBJECTS)]
     _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", _FOUND, 1)
     for outcome, words in enumerate(OUTCOME_WORDS):
         rows = predicted[found.outcome[predicted] == outcome]
         objects = true[found.true_outcome[true] == outcome] if outcome in OF_OBJECTS else true[:0]
-        said = [f"class {found.predicted[i, -1]:g}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
+        said = [f"class {word(found.predicted[i, -1])}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
         said = [f"{words}: {text}" for text in [*said, *(texts[i] for i in objects)]]
         drawn = np.concatenate([found.predicted[rows, :4], found.true[objects, :4]])
         _rectangles(fig, drawn, said, f"{STYLES[outcome].sign}  {words}", STYLES[outcome], 3)
-    _signs(fig, found, predicted, true)
+    _signs(fig, found, predicted, true, word)
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
     if shares and len(boxes):
         return _framed(fig, 1.0, 1.0)
-    return _framed(fig, *computed.photograph[1]) if computed.photograph is not None else _with_margin(fig, boxes)
+    size = computed.size if computed.photograph is None else computed.photograph[1]
+    return _with_margin(fig, boxes) if size is None else _framed(fig, *size)
+
+
+def _class_word(computed: Computed, label: float) -> str:
+    """The name of a class, of the one that means unknown too, or its id where the data give no names."""
+    names = class_words(computed.classes, computed.options["unknown_class_id"]) if computed.classes else {}
+    return names.get(int(label), f"{label:g}")
 
 
 def _framed(fig: go.Figure, width: float, height: float) -> go.Figure:
@@ -139,7 +150,9 @@ def _framed(fig: go.Figure, width: float, height: float) -> go.Figure:
 _FOUND = Style(GREY, "dot", "")
 
 
-def _signs(fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.ndarray) -> None:
+def _signs(
+    fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.ndarray, word: Callable[[float], str]
+) -> None:
     """The sign and the class at the upper left corner of boxes, of objects at the lower left one."""
     missed = true[np.isin(found.true_outcome[true], OF_OBJECTS)]
     for boxes, outcomes, places, corner, below in (
@@ -151,7 +164,7 @@ def _signs(fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.nd
             fig.add_annotation(
                 x=float(boxes[i, 0]),
                 y=float(boxes[i, corner]),
-                text=f"{style.sign} {boxes[i, -1]:g}",
+                text=html.escape(_label(style.sign, word(boxes[i, -1])), quote=False),
                 showarrow=False,
                 xanchor="left",
                 yanchor="top" if below else "bottom",
@@ -161,6 +174,15 @@ def _signs(fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.nd
                 borderwidth=2,
                 borderpad=1,
             )
+
+
+def _label(sign: str, name: str) -> str:
+    """A sign and the name of a class, which a sign may say already.
+
+    >>> _label("✓", "dog"), _label("✓ unknown", "unknown")
+    ('✓ dog', '✓ unknown')
+    """
+    return sign if sign.endswith(f" {name}") else f"{sign} {name}"
 
 
 def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
@@ -182,6 +204,7 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
     x: list[Any] = []
     y: list[Any] = []
     text: list[Any] = []
+    texts = [html.escape(words, quote=False) for words in texts]
     for (x1, y1, x2, y2), words in zip(boxes[:MAX_BOXES].tolist(), texts):
         x += [x1, x2, x2, x1, x1, None]
         y += [y1, y1, y2, y2, y1, None]

@@ -67,6 +67,7 @@ def _commas(value: Any) -> str:
 
 
 _NONE = "none"
+CLASSES = "classes"  # the control of ids of classes, which may be named
 
 
 class _Kind(NamedTuple):
@@ -97,6 +98,11 @@ CONTROLS: Mapping[str, _Kind] = {
     ),
     "numbers": _Kind(
         lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
+        _numbers,
+        _commas,
+    ),
+    CLASSES: _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="ids, or names where the data have any", **kwargs),
         _numbers,
         _commas,
     ),

@@ -12,6 +12,7 @@ from ..assembly.gather import Arguments
 from ..assembly.reading import Reading
 from ..columns.column import FLIPPED
 from ..results.message import message
+from .class_names import with_class_names
 from .preview import preview
 
 
@@ -45,12 +46,13 @@ def look(reading: Reading, rows: bool = True) -> Look:
             reading, data + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
         )
     detectors = reading.detectors()
-    derived = reading.page.derive(pooled(detectors))
+    derived = reading.page.derive(pooled(detectors), reading.classes)
     sentences = dict.fromkeys([*(one.note for one in detectors.values()), derived.reason])
     notes += [html.escape(sentence) for sentence in sentences if sentence]
     turned = _turned(reading, detectors)
     notes += [_sign(name, value) for name, value in turned.items()]
-    return Look(reading, data + _as_html(notes), {**options, **derived.options}, _flipped(reading, turned))
+    options |= with_class_names(reading.page, derived.options, reading.classes)
+    return Look(reading, data + _as_html(notes), options, _flipped(reading, turned))
 
 
 def _as_html(notes: Sequence[str]) -> str:

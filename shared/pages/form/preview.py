@@ -12,7 +12,7 @@ from ..assembly.guesses import MadeOf, source_of
 from ..columns.arrays import RESIZED
 from ..columns.column import FLIPPED
 from ..page import Page
-from ..reading.data import Data
+from ..reading.data import CLASS, Data
 from ..reading.names import num_dimensions, runs
 
 ROWS = 5  # of one source, of two a few less
@@ -55,7 +55,7 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
         chips = "".join(f"<th>{_chips(name, roles)}</th>" for name in names)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
         cells = (
-            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            "".join(_row_html(data, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
             if rows
             else ""
         )
@@ -68,9 +68,16 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
     return f'<div class="preview">{"".join(parts)}</div>'
 
 
-def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
-    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+def _row_html(data: Data, names: Sequence[str], row: int) -> str:
+    cells = ("" if row >= len(data.arrays[name]) else _named_cell(data, name, row) for name in names)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _named_cell(data: Data, name: str, row: int) -> str:
+    """A cell; beside the id of a class, its name, where the data give one."""
+    value = data.arrays[name][row]
+    known = data.classes.get(value) if name == CLASS else None
+    return _shown_cell(value) + (f" {_shown_cell(known)}" if known else "")
 
 
 def _shown_cell(value: Any) -> str:

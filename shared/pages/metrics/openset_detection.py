@@ -10,14 +10,16 @@ import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
+from ...formats.boxes.dataset import Size
+from ...formats.boxes.named import with_names_in_tables
 from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
 from ..figures.fates import draw_fates
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..figures.thumbnails import Thumbnail, box_picture
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Derived, Example, Option, Page, Sample, Source
-from ..reading.archives import FOLDER
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Classes, Derived, Example, Option, Page, Sample, Source
+from ..reading.archives import FOLDER, some
 from ..reading.coco import read_annotations, read_results
 from ..reading.image_names import with_names
 from ..reading.yolo import read_objects, read_predictions
@@ -53,19 +55,24 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     errors = np.bincount(found.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
     worst = np.argsort(-errors, kind="stable")[:count]
     return [
-        Thumbnail(image, f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong", _small(found, image))
+        Thumbnail(
+            image,
+            f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong",
+            _small(found, image, computed._replace(image=image).size),
+        )
         for image in worst.tolist()
         if errors[image]
     ]
 
 
-def _small(found: DrawnBoxes, image: int) -> bytes:
+def _small(found: DrawnBoxes, image: int, size: Size | None) -> bytes:
     objects = np.flatnonzero((found.true_image == image) & np.isin(found.true_outcome, OF_OBJECTS))
     predicted = np.flatnonzero(found.predicted_image == image)
     boxes = [(found.predicted[i, :4].tolist(), STYLES[int(found.outcome[i])].color) for i in predicted]
     boxes += [(found.true[i, :4].tolist(), STYLES[int(found.true_outcome[i])].color) for i in objects]
     reach = np.asarray([corners[2:] for corners, _ in boxes] or [(1.0, 1.0)]).max(axis=0)
-    width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach  # of YOLO: shares of the image
+    # of YOLO: shares of the image
+    width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach if size is None else size
     return box_picture(boxes, float(width), float(height))
 
 
@@ -80,7 +87,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
 
 
-def _derive(columns: Mapping[str, Any]) -> Derived:
+def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
     """Known classes are those that the detector names; of them, one that no object has means unknown."""
     try:
         named, true = (
@@ -94,7 +101,8 @@ def _derive(columns: Mapping[str, Any]) -> Derived:
     alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
     unknown = {*sorted(alone, key=abs)[-1:]}
     known = tuple(sorted(named - unknown))
-    reason = f"Guessed: known classes {_ranges(known)} (predicted by the detector)"
+    words = [classes.get(label, str(label)) for label in known]
+    reason = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
     if unknown:
         reason += f"; unknown id {min(unknown)} (predicted, never annotated)"
     options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
@@ -128,7 +136,7 @@ PAGE = Page(
         replace(DATA_SETS, names=(*DATA_SETS.names, FOLDER), source=1),
     ),
     options=(
-        Option("known_classes", "numbers"),
+        Option("known_classes", "classes"),
         Option("unknown_class_id", "number"),
         Option("iou_threshold", "fraction"),
         Option("conf_threshold", "fraction"),
@@ -137,7 +145,7 @@ PAGE = Page(
         Option("protocol", "choice", ("ow-dln", "owod")),
         Option("matching", "choice or none", ("iou", "confidence")),
         Option("recall_level", "number or none"),
-        Option("previously_known", "numbers"),
+        Option("previously_known", "classes"),
         Option("plus_one", "flag"),
         Option("unknown_below", "number or none"),
         Option("average_precision", "choice", ("all", "11-point")),
@@ -230,4 +238,5 @@ PAGE = Page(
     ),
     derive=_derive,
     joined=with_names,
+    named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),
 )

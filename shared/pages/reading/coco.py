@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...formats.boxes.coco import coco_classes, coco_size
 from ...formats.boxes.entries import Entries
 from ...formats.json import parse_json
 from ..serving.limits import RefusedError
@@ -72,7 +73,19 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
     if folders:
         folder, names[FOLDER] = dict(zip(ids, folders)), folders
         data.arrays[FOLDER] = np.asarray([folder[row["image_id"]] for row in rows], dtype=object)
-    return data._replace(names=names)
+    sizes = {file: size for file, one in zip(files, images) if (size := coco_size(one)) is not None}
+    return data._replace(names=names, classes=_classes(content, path.name), sizes=sizes)
+
+
+def _classes(content: Mapping[str, Any], name: str) -> dict[int, str]:
+    """The names of the categories, where the file has any."""
+    categories = content.get("categories") or []
+    if not isinstance(categories, list):
+        raise RefusedError(f"{name}: expected a list of categories, got {type(categories).__name__}")
+    try:
+        return coco_classes(categories, name)
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
 
 
 def _contents(paths: Sequence[Path]) -> dict[Path, Any]:

@@ -16,6 +16,8 @@ FILES, IDS = "files of images", "ids of images"  # names of Data that `with_name
 def with_names(sources: Sequence[Data]) -> list[Data]:
     """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
 
+    The names of classes and the sizes of images are those of the references.
+
     Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
     """
     forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
@@ -26,7 +28,8 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
         )
     by_id = dict(zip(sources[-1].names.get(IDS, ()), sources[-1].names.get(FILES, ())))
     parts = max((_parts(data) for data in sources), default=1)
-    return [_renamed(data, by_id, parts) for data in sources]
+    renamed = [_renamed(data, by_id, parts) for data in sources]
+    return [data._replace(classes=renamed[-1].classes, sizes=renamed[-1].sizes) for data in renamed]
 
 
 def _parts(data: Data) -> int:
@@ -49,4 +52,5 @@ def _renamed(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
     if FILES in names:
         names["image"] = names.pop(FILES)
     short = np.asarray(last_parts(images, parts), dtype=object)
-    return data._replace(arrays={**data.arrays, "image": short}, names=names)
+    sizes = dict(zip(last_parts([*data.sizes], parts), data.sizes.values()))
+    return data._replace(arrays={**data.arrays, "image": short}, names=names, sizes=sizes)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from ...formats.written.flat import KINDS
 from ...metric.groups import prefixes
 from ...metric.results import Summary
+from ...reports.cells import Cell, ResultTable
 from ...reports.rendering import render
-from ...reports.tables import OVERALL, Cell, ResultTable, make_table
+from ...reports.tables import OVERALL, make_table
 from ..page import Page
 from .kinds import Kinds, direction
 from .number import number_html, way

@@ -33,15 +33,17 @@ def numbers_html(
     images: Sequence[str] = (),
     thresholds: Callable[[float], str | None] = lambda value: None,
     pooled: Computed | None = None,
+    named: Mapping[str, Any] | None = None,
 ) -> Numbers:
     """The results of a page as tables.
 
     Parameters: summary; said, what is said of each key below it; images, the names of the images that a table with a
     column of them goes over; thresholds, from a threshold to how the slider shows it, if it does; pooled, the
-    computation of all groups together, where there are some.
+    computation of all groups together, where there are some; named, the results whose tables have names, where they
+    are known.
     """
     results, kinds = summary.results, summary.kinds()
-    tables = {name: value for name, value in summary.as_dict().items() if isinstance(value, Mapping)}
+    tables = {name: value for name, value in (named or summary.as_dict()).items() if isinstance(value, Mapping)}
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
     means = _means(summary, pooled)
@@ -136,15 +138,18 @@ def _result_row(key: str, text: str, said: str, meaning: str) -> str:
 
 
 def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str], kinds: Kinds) -> str:
-    """A table among the results, folded, with its first rows; where they are of images, they show these."""
+    """A table among the results, folded, with its first rows; where they are of images, buttons show these."""
+    if images and "image" in columns:  # the buttons have the names
+        columns = {key: column for key, column in columns.items() if key != "name"}
+    place = [*columns].index("image") if images and "image" in columns else None
     head = "".join(f'<th scope="col">{html.escape(column)}{_way_of(column, kinds)}</th>' for column in columns)
     lines = [*zip(*columns.values())]
     shown = max(MAX_ROWS, len(images))
     rows = []
     for line in lines[:shown]:
         cells = [f"<td>{number_html(value, share=is_share(key, kinds))}</td>" for key, value in zip(columns, line)]
-        if images and next(iter(columns)) == "image" and line[0] < len(images):
-            cells[0] = f"<td>{image_button(line[0], images[line[0]])}</td>"
+        if place is not None and line[place] < len(images):
+            cells[place] = f"<td>{image_button(line[place], images[line[place]])}</td>"
         rows.append(f"<tr>{''.join(cells)}</tr>")
     more = f"<p>… and {len(lines) - shown:,} more rows, in the JSON below</p>" if len(lines) > shown else ""
     title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"

@@ -76,7 +76,8 @@ class Viewer:
     def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
         """The results of all detectors side by side, and of one in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
-        results = {name: one.results for name, one in done.detectors.items()}
+        named = {name: page.named(self._known(done, name)) for name in done.detectors}
+        name = computed.title or next(iter(named))
         call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
         side_by_side = compared(page, {name: one.summary for name, one in done.detectors.items()}, done.pairs)
@@ -85,7 +86,13 @@ class Viewer:
             figures, sweep = page.draw(whole), page.sweep(whole)
             strip = strip_html(page, whole, names)
             numbers = numbers_html(
-                page, computed.summary, result_help(self.texts.inputs), names, texts_of(sweep), computed.together
+                page,
+                computed.summary,
+                result_help(self.texts.inputs),
+                names,
+                texts_of(sweep),
+                computed.together,
+                named[name],
             )
             worst = worst_html(page.name, page.worst(whole))
         beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
@@ -100,7 +107,7 @@ class Viewer:
             report=report_html(page, self.texts, computed, whole_page, call, sweep is not None),
             cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
             tables=[*side_by_side.texts.values()] if side_by_side else [],
-            json=_as_json(results if computed.rivals else computed.results),
+            json=_as_json(named if computed.rivals else named[name]),
             call=call,
             figures=figures,
             num_images=self._num_images(done),
@@ -115,9 +122,14 @@ class Viewer:
         photograph = photograph_of([Path(path) for path in photographs], place, names)
         order = [*done.detectors].index(name)
         rivals = {other: computed for other, computed in done.detectors.items() if other != name}
-        return done.detectors[name]._replace(
-            image=place, photograph=photograph, title=name if rivals else "", place=order, rivals=rivals, names=names
+        return self._known(done, name)._replace(
+            image=place, photograph=photograph, title=name if rivals else "", place=order, rivals=rivals
         )
+
+    def _known(self, done: Computation, name: str) -> Computed:
+        """A detector's computation, with what is known of its images and classes."""
+        arguments = done.arguments[name]
+        return done.detectors[name]._replace(names=arguments.names, sizes=arguments.sizes, classes=arguments.classes)
 
     def _worst(self, computed: Computed, num_images: int) -> int:
         """The image with the most errors, on pages of images."""

@@ -133,6 +133,7 @@ class _Exchange:
             return message
         part, allowance = message.get("body", b""), self.door.allowance
         self.whole = not message.get("more_body")
+        self.expected = self.expected or not self.whole  # more comes, whatever the headers said
         self.size += len(part)
         self.lists += part.count(b"[") + part.count(b"{")
         if message["type"] == "http.disconnect":

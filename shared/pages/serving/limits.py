@@ -13,8 +13,8 @@ MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
 MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
 # of a request that uploads no file: the table of a page, or a call of the endpoint. gradio parses it on the thread that
-# answers all visitors, at some 4 µs for a list or an object and 0.3 µs for a number: others wait
-# for 0.2 s, and on a busy machine for 0.5 s
+# answers all visitors, at some 4 µs for a list or an object and 0.3 µs for a number: others wait 0.2 s, and up to
+# 0.7 s on a busy machine
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000

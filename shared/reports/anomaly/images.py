@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...evaluation.map_reading import MapAndMask
+from ...evaluation.progress import progress_bar
 from ..frame import Section, Tile, tiles_html
 from .models import Model, compared_texts
 from .pictures import heat_html, outline, photo_html
@@ -26,14 +27,12 @@ _MOST_FILTERS = 10  # names of categories and defects among the filters
 
 def images_section(models: Sequence[Model], count: int, *, progress: bool = False) -> Section:
     """At most `count` images of each kind of error of each group, of the first model."""
-    from tqdm import tqdm
-
     groups = models[0].run.groups
     chosen = {group: [*worst_images(models[0], group, count)] for group in groups}
     number = sum(map(len, chosen.values()))
     side = next((side for most, side in _SIDES if number <= most), _SMALLEST)
     drawn: list[tuple[Worst, Tile]] = []
-    bar = tqdm(list(chosen.items()), unit=" groups drawn", disable=None if progress else True)
+    bar = progress_bar(list(chosen.items()), unit=" groups drawn", shown=progress)
     for _, worst in bar:
         drawn += _tiles(worst, models, side)
     order = [*KINDS]

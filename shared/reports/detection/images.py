@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ...evaluation.image_errors import DetectionErrors
+from ...evaluation.progress import progress_bar
 from ...formats.boxes.dataset import Dataset
 from ..frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
@@ -44,10 +45,8 @@ def images_section(
     Parameters: errors; data set; names of classes by id; rows, places of the images; progress, whether to show a
     bar on a terminal.
     """
-    from tqdm import tqdm
-
     size = next((size for most, size in _SIZES if len(rows) <= most), _SMALLEST)
-    drawn = tqdm(rows, unit=" pictures", disable=None if progress else True)
+    drawn = progress_bar(rows, unit=" pictures", shown=progress)
     tiles = [_tile(errors, dataset, row, names, size) for row in drawn]
     if not tiles:
         return Section("Images", "Images", "<p>No image has an error.</p>")

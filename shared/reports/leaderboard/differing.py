@@ -3,58 +3,103 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+
+import numpy as np
 
 from ...arrays.options import as_confidence_level
-from ...comparison import Comparison, compared, differences_of_parts
+from ...comparison import p_value
 from ...evaluation.samples import SAMPLES, metric_of
 from ...formats.reasons import named
-from ...metric.metric import Metric
 from ...metric.results import Key
+from ..cells import Place
 from ..directions import direction_of
-from ..tables import OVERALL, Place, numbers_of
+from ..seeds import Seeds, mean_of_seeds
+from ..tables import OVERALL, numbers_of
+from .resamples import ResampledFiles
 
 _RESAMPLES = 1000
 
 
-def undecided(results: Mapping[str, Mapping[str, Any]], confidence_level: float = 0.95) -> dict[Place, bool]:
-    """Whether each number, (file, group, key), may be as good as the best of its group and key.
+def undecided(
+    results: Mapping[str, Mapping[str, object]], confidence_level: float = 0.95, seeds: str | None = None
+) -> dict[Place, bool]:
+    """Whether each number, (model, group, key), may be as good as the best of its group and key.
 
-    The best is compared with each of the others by `compare`, on the same samples. With m others and Holm's correction,
-    their p-values in ascending order p_1 ≤ … ≤ p_m differ from the best up to the first
+    The best is compared with each of the others by a paired bootstrap: each resample draws the same samples for all
+    models, and the same seeds where models have several,
+
+        Δ = mean over drawn seeds s of (best_s − other_s), of drawn samples.
+
+    With m others and Holm's correction, their p-values in ascending order p_1 ≤ … ≤ p_m differ from the best up to
+    the first
 
         p_i > (1 − confidence_level) / (m − i + 1).
 
-    Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level.
+    Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
+    seeds, as of `make_table`: results whose names differ only there are one model.
     Returns a truth value for each number that could be compared: not those of files without samples, of other samples
-    than the best has, and of keys whose direction is not known. Numbers equal to the best are no better or worse.
-    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
+    or seeds than the best has, and of keys whose direction is not known. Numbers equal to the best are no better or
+    worse.
+    Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
+    of drawing both samples and seeds: Owen, The Pigeonhole Bootstrap, Annals of Applied Statistics 2007.
     """
     chance = 1 - as_confidence_level(confidence_level)
     keeping = {name: result for name, result in results.items() if SAMPLES in result}
-    kinds = {key: kind for result in keeping.values() for key, kind in result.get("kinds", {}).items()}
-    columns: dict[tuple[str, str], dict[str, float]] = {}
-    for name, result in keeping.items():
-        for group, row in numbers_of(result).items():
-            for key, value in row.items():
-                if not math.isnan(value):
-                    columns.setdefault((group, key), {})[name] = value
+    pattern = None if seeds is None else Seeds(seeds)
+    if pattern is not None and not any(map(pattern.matches, results)):
+        return {}  # they are in the names of groups, which share no samples
+    runs: dict[str, dict[str, str]] = {}  # of each model its files by seed
+    for name in keeping:
+        model, seed = (name, "") if pattern is None else (pattern.without(name, OVERALL), pattern.seed(name))
+        runs.setdefault(model, {})[seed] = name
+    kinds = {key: kind for result in keeping.values() for key, kind in dict(result.get("kinds", {})).items()}  # type: ignore[call-overload]
     metrics = {}
     for name, result in keeping.items():
         with named(name):
             metrics[name] = metric_of(result[SAMPLES])
-    models = _Models(metrics, max(_RESAMPLES, math.ceil(4 * len(keeping) / chance)))
+    files = ResampledFiles(metrics, max(_RESAMPLES, math.ceil(4 * len(runs) / chance)))
     alike: dict[Place, bool] = {}
-    for (group, key), values in columns.items():
+    for (group, key), values in _values(keeping, runs).items():
         known = direction_of(key, kinds)
         if known is None or len(values) < 2:
             continue
         best = (max if known.higher else min)(values, key=lambda name: values[name])
         place: Key = key if group == OVERALL else (group, key)
-        p_values = {name: models.p_value(best, name, place) for name in values if name != best}
+        p_values = {name: _p_value(files, runs[best], runs[name], place) for name in values if name != best}
         alike |= {(name, group, key): kept for name, kept in not_rejected(p_values, chance).items()}
     return alike
+
+
+def _values(
+    results: Mapping[str, Mapping[str, object]], runs: Mapping[str, Mapping[str, str]]
+) -> dict[tuple[str, str], dict[str, float]]:
+    """The numbers of each model by group and key, as means over its seeds, where all seeds have one."""
+    numbers = {name: numbers_of(result) for name, result in results.items()}
+    columns: dict[tuple[str, str], dict[str, float]] = {}
+    for model, files in runs.items():
+        first, *others = (numbers[file] for file in files.values())
+        for group, key in ((group, key) for group, row in first.items() for key in row):
+            each = [row.get(group, {}).get(key, math.nan) for row in (first, *others)]
+            if not any(map(math.isnan, each)):
+                columns.setdefault((group, key), {})[model] = mean_of_seeds(each)
+    return columns
+
+
+def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str, str], place: Key) -> float | None:
+    """That of the difference of two models, whose files are by seed; None where they cannot be compared."""
+    if best.keys() != other.keys():
+        return None
+    pairs = [files.difference(best[seed], other[seed], place) for seed in sorted(best)]
+    differences = [pair for pair in pairs if pair is not None]
+    if len(differences) < len(pairs):
+        return None
+    by_seed = np.stack(differences)
+    if len(by_seed) > 1:
+        drawn = np.random.default_rng(0).integers(0, len(by_seed), by_seed.shape)
+        by_seed = np.take_along_axis(by_seed, drawn, axis=0)
+    values = by_seed.mean(axis=0)
+    return p_value(values[~np.isnan(values)])
 
 
 def not_rejected(p_values: Mapping[str, float | None], chance: float) -> dict[str, bool]:
@@ -69,30 +114,3 @@ def not_rejected(p_values: Mapping[str, float | None], chance: float) -> dict[st
         stands = stands or p > chance / (len(known) - i)
         kept[name] = stands
     return kept
-
-
-class _Models:
-    """Models by name, and their comparisons, each made once."""
-
-    def __init__(self, metrics: Mapping[str, Metric], n_resamples: int) -> None:
-        self._metrics, self._n_resamples = metrics, n_resamples
-        self._compared: dict[Sequence[str], Comparison | None] = {}
-
-    def p_value(self, first: str, second: str, key: Key) -> float | None:
-        """That of the difference of two models in a key; None where they cannot be compared."""
-        pair = (first, second)
-        if pair not in self._compared:
-            self._compared[pair] = self._compare(*pair)
-        comparison = self._compared[pair]
-        row = None if comparison is None else comparison.rows().get(key)
-        return None if row is None else row["p_value"]
-
-    def _compare(self, *names: str) -> Comparison | None:
-        first, second = (self._metrics[name] for name in names)
-        if first.name != second.name or first.loaded_options != second.loaded_options:
-            return None
-        parts = first.prepared(), second.prepared()
-        try:
-            return compared(differences_of_parts(*parts, n_resamples=self._n_resamples, random_state=0), 0.95)
-        except ValueError:  # other samples
-            return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong
-from ..directions import direction
-from .numbers import arrow, interval, number, signed
+from ..directions import direction_of
+from .numbers import arrow, interval, rate, signed
 
 _DRAWN = 25  # characters of the drawing
 NO_DIFFERENCE = "no clear difference"
@@ -17,14 +18,17 @@ def comparison_text(
     table: Mapping[str, Any],
     names: Sequence[str] = ("first", "second"),
     *,
+    kinds: Mapping[str, Any] = MappingProxyType({}),
     level: float = 0.95,
+    percent: bool = False,
     width: int = 116,
     paint: Paint = plain,
 ) -> str:
     """A comparison as a table: a row for each metric, or for the mean over groups of each.
 
-    Parameters: table, of `compare` or of a folder's comparison; names of the models; level of the intervals; width of
-    the terminal, in characters: the drawing goes first where it is narrow; paint.
+    Parameters: table, of `compare` or of a folder's comparison; names of the models; kinds, what
+    the keys are, as saved results say it; level of the intervals; percent, whether rates are times 100, and their
+    differences in points; width of the terminal, in characters: the drawing goes first where it is narrow; paint.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}, ("knn", "energy"), width=80))
@@ -33,8 +37,9 @@ def comparison_text(
     """
     rows = [row for row in _rows(table) if row.get("group") is None]
     certain = any(row.get("low") is not None for row in rows)
-    lines = [[*_cells(row, names, certain)] for row in rows]
-    head: list[Any] = ["", *names, f"difference [{100 * level:.12g} %]" if certain else "difference"]
+    lines = [[*_cells(row, names, certain, kinds, percent)] for row in rows]
+    said = "difference in points" if percent else "difference"
+    head: list[Any] = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said]
     head += ["p", ""] if certain else []
     ends = 3 + len(names) - 1  # the columns before p
     left = {0, len(head) - 1} if certain else {0}
@@ -52,19 +57,23 @@ def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def _cells(row: Mapping[str, Any], names: Sequence[str], certain: bool) -> list[Any]:
-    known = direction(row["key"])
+def _cells(
+    row: Mapping[str, Any], names: Sequence[str], certain: bool, kinds: Mapping[str, Any], percent: bool
+) -> list[Any]:
+    known, kind = direction_of(row["key"], kinds), kinds.get(row["key"], {})
+    percent = percent and kind.get("share", known is not None and known.rate)
     cells: list[Any] = [f"{row['key']} {arrow(known and known.higher)}".rstrip()]
-    values = {"first": row["first"], "second": row["second"]}
-    cells += [strong(number(value)) if row.get("better") == name else number(value) for name, value in values.items()]
+    values = {name: rate(row[name], percent) for name in ("first", "second")}
+    cells += [strong(value) if row.get("better") == name else value for name, value in values.items()]
     if not certain:
-        return [*cells, signed(row["difference"])]
+        return [*cells, signed(row["difference"], percent)]
     if row.get("low") is None:
-        return [*cells, signed(row["difference"]), "", ""]
+        return [*cells, signed(row["difference"], percent), "", ""]
     better = {"first": names[0], "second": names[1]}.get(row.get("better") or "")
-    verdict = quiet(NO_DIFFERENCE) if better is None else strong(f"{better} is better")
-    ends = quiet(f" {interval(row['low'], row['high'])}")
-    return [*cells, (signed(row["difference"]), ends), f"{row['p_value']:.3f}", verdict]
+    differs = known is None and not row["low"] <= 0 <= row["high"]  # and neither way is better
+    verdict = strong(f"{better} is better") if better is not None else quiet("differs" if differs else NO_DIFFERENCE)
+    ends = quiet(f" {interval(row['low'], row['high'], percent)}")
+    return [*cells, (signed(row["difference"], percent), ends), f"{row['p_value']:.3f}", verdict]
 
 
 def _axis(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:

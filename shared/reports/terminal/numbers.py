@@ -29,22 +29,24 @@ def rate(value: float, percent: bool) -> str:
     return f"{100 * value:.2f}" if percent else number(value)
 
 
-def signed(value: float) -> str:
-    """A difference, with its sign.
+def signed(value: float, percent: bool = False) -> str:
+    """A difference with its sign; that of rates in percent is in points.
 
-    >>> signed(0.25), signed(-0.0125), signed(0.0)
-    ('+0.250', '-0.013', '0.000')
+    >>> signed(0.25), signed(-0.0125), signed(0.0), signed(-0.0125, True), signed(0.0, True)
+    ('+0.250', '-0.013', '0.000', '-1.25', '0.00')
     """
+    if percent:
+        return f"{100 * value:+.2f}" if value else "0.00"
     return values.signed(value).replace("−", "-")
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, percent: bool = False) -> str:
     """The ends of an interval.
 
-    >>> interval(-0.019, 0.025)
-    '[-0.019, 0.025]'
+    >>> interval(-0.019, 0.025), interval(-0.019, 0.025, True)
+    ('[-0.019, 0.025]', '[-1.90, 2.50]')
     """
-    return f"[{number(low)}, {number(high)}]"
+    return f"[{rate(low, percent)}, {rate(high, percent)}]"
 
 
 def arrow(higher: bool | None) -> str:

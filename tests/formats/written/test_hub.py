@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 import openworld_metrics as om
 from openworld_metrics.formats.written.flat import flat
@@ -69,9 +70,10 @@ def test_a_card_that_is_there(tmp_path: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(hub, "EvalResultEntry"), reason="huggingface_hub knows no .eval_results")
 def test_eval_results() -> None:
-    given = dict(revision="5503434", date="2026-11-22", notes="logits of one run", source_user="me", **SOURCE)
+    every = dict(revision="5503434", date="2026-11-22", notes="logits of one run", **SOURCE)
+    every |= dict(source_user="me", source_org="us")
     tasks = {"default": "auroc", "near": "near/cifar100/auroc"}
-    for options in ({}, given):
+    for options in ({}, every):
         content = to_eval_results(RESULTS, dataset="me/ood", tasks=tasks, **options)
         entries = hub.parse_eval_result_entries(content)
         assert hub.eval_result_entries_to_yaml(entries) == content
@@ -79,7 +81,9 @@ def test_eval_results() -> None:
             ("me/ood", "default", 0.75),
             ("me/ood", "near", 0.5),
         ]
-    assert (entries[0].dataset_revision, entries[0].source_user, entries[0].date) == ("5503434", "me", "2026-11-22")
+    assert (entries[0].dataset_revision, entries[0].date) == ("5503434", "2026-11-22")
+    assert (entries[0].source_user, entries[0].source_org) == ("me", "us")
+    assert "&" not in yaml.safe_dump(content)  # an anchor, which not every reader of YAML takes
 
 
 NEEDED: dict[Callable[..., Any], dict[str, Any]] = {
@@ -94,10 +98,11 @@ ERRORS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (to_eval_results, dict(tasks={"a": "fpr"}), "tasks: expected for each a name of auroc, got fpr"),
     (to_eval_results, dict(tasks={}), "got no task"),
     (to_eval_results, dict(source_user="x"), "source_url: expected one beside source_user, got None"),
+    (to_eval_results, dict(source_org="x"), "source_url: expected one beside source_org, got None"),
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "message"), ERRORS, ids=[message for _, _, message in ERRORS])
-def test_errors(function: Callable[..., Any], given: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("function", "wrong", "message"), ERRORS, ids=[message for _, _, message in ERRORS])
+def test_errors(function: Callable[..., Any], wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        function(**{"results": {"auroc": 0.5}, "dataset": "d", **NEEDED[function], **given})
+        function(**{"results": {"auroc": 0.5}, "dataset": "d", **NEEDED[function], **wrong})

@@ -421,7 +421,7 @@ def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -
 
 def _derived(name: str, columns: Columns) -> dict[str, Any]:
     """What follows of data for options that have no default."""
-    return dict(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.derive(columns).options)
+    return dict(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.derive(columns, {}).options)
 
 
 @needs_browser

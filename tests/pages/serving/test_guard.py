@@ -109,6 +109,11 @@ def test_a_request_of_two_lengths_is_refused(headers: Headers) -> None:
     assert answered([b"xxxxx"], headers)[0] == 400
 
 
+@pytest.mark.parametrize("headers", [[], length(0)], ids=["none", "zero"])
+def test_a_body_that_no_header_announced_is_timed_too(headers: Headers) -> None:
+    assert answered([b"xx", 60.0], headers, silence=0.1)[0] == 408
+
+
 def test_a_stated_length_is_refused_before_anything_comes() -> None:
     begun = time.monotonic()
     advised = SMALL._replace(advice="; a file may be larger")

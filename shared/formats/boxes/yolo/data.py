@@ -111,10 +111,10 @@ def _is_id(key: Any) -> bool:
 def _root(data: Path, content: Mapping[str, Any]) -> Path:
     named = Path(str(content.get("path") or "."))
     places = dict.fromkeys((data.parent / named, Path.cwd() / named))
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
+    root = next((place for place in places if place.is_dir()), None)
+    if root is None:
         raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
-    return found
+    return root
 
 
 def _place(data: Path, root: Path, entry: str) -> Path:
@@ -127,7 +127,7 @@ def _place(data: Path, root: Path, entry: str) -> Path:
 
 
 def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
-    """The images of a folder, or those that a text file lists."""
+    """The images of a folder, or the images that a text file lists."""
     if place.is_dir():
         yield from find_images(place).values()
         return

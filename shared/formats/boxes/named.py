@@ -1,0 +1,72 @@
+"""Names of classes and images: classes by their names, and tables of results with names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from .aliases import spelling
+from .dataset import Size
+
+
+def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
+    """Ids of classes, from ids or from names in COCO's or Pascal VOC's spelling; an integer is an id.
+
+    >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
+    [0, 4, 7]
+    """
+    by_name = {name: i for i, name in classes.items()}
+    return [_class_id(word, by_name) for word in words]
+
+
+def _class_id(word: str, by_name: Mapping[str, int]) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        name = spelling(word, by_name)
+    if name is None:
+        came = ", ".join(by_name) or "none, since the references give none: use --names, or ids"
+        raise ValueError(f"{word}: expected an id or the name of a class, of {came}")
+    return by_name[name]
+
+
+class Named(Protocol):
+    """Names of images and classes, as a data set has them."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the images."""
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """The names of the classes by their ids."""
+
+    @property
+    def sizes(self) -> Sequence[Size | None]:
+        """The width and the height of each image, where they are known."""
+
+
+def with_names_in_tables(results: Mapping[str, Any], of: Named, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Results with names in their tables: of images, with their sizes if all are known, and of classes."""
+    named = dict(results)
+    if "per_image" in results:
+        named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}
+    if "per_class" in results and of.classes:
+        names = class_words(of.classes, options.get("unknown_class_id", -1))
+        own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
+        named["per_class"] = {"name": own, **results["per_class"]}
+    return named
+
+
+def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
+    """Names of classes by their ids, of the id that means unknown too."""
+    return {unknown: "unknown", **classes}
+
+
+def _images(of: Named, count: int) -> dict[str, list[Any]]:
+    """The names of the images, and their sizes where all are known; nothing where not all have names."""
+    if len(of.names) != count:
+        return {}
+    sizes = [size for size in of.sizes if size is not None]
+    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == count else ()
+    return {"name": [*of.names], **{name: [*column] for name, column in columns}}

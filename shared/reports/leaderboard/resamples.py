@@ -1,0 +1,93 @@
+"""Numbers of several models in resamples of the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from ...arrays.compacting import compact_rows
+from ...metric.bootstrap import ByGroup, Replicates, draw, resampled
+from ...metric.metric import Metric
+from ...metric.results import Key, rates_of
+from ...metric.summary import Part, whole
+
+
+class ResampledFiles:
+    """Metrics of files, by name; those of one metric, options and samples are resampled together when first asked."""
+
+    def __init__(self, metrics: Mapping[str, Metric], n_resamples: int) -> None:
+        self._parts = {name: [*metrics[name].prepared()] for name in sorted(metrics)}  # whatever order files come in
+        self._alike = {name: _samples(metrics[name], parts) for name, parts in self._parts.items()}
+        self._n_resamples = n_resamples
+        self._drawn: dict[str, Replicates] = {}
+
+    def difference(self, first: str, second: str, key: Key) -> np.ndarray | None:
+        """By how much two files differ in each resample, (B,); None where they cannot be compared."""
+        if self._alike[first] != self._alike[second]:
+            return None
+        if first not in self._drawn:
+            together = [name for name, alike in self._alike.items() if alike == self._alike[first]]
+            self._drawn |= zip(together, _resampled([self._parts[name] for name in together], self._n_resamples))
+        one, other = (self._drawn[name].get(key) for name in (first, second))
+        return None if one is None or other is None else one - other
+
+
+def _kinds(part: Part) -> np.ndarray:
+    """The stratum of each sample; −1 of those that count nowhere."""
+    rows = part.prepared.rows()
+    return np.where(rows < 0, -1, part.prepared.strata[rows])
+
+
+def _sizes(part: Part) -> np.ndarray:
+    """How many samples each entry stands for."""
+    sizes = part.prepared.sizes
+    return np.ones(len(part.prepared.rows()), np.int64) if sizes is None else sizes
+
+
+def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
+    """What files have to share to be compared: the metric, its options, and the samples of each group."""
+    options = repr(sorted(metric.loaded_options.items()))
+    groups = [(part.name, _kinds(part), _sizes(part)) for part in parts]
+    return metric.name, options, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
+
+
+def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Replicates]:
+    """The numbers of each model in each resample, by key and by (group, key)."""
+    drawn: list[ByGroup] = [{} for _ in models]
+    for parts in zip(*models):
+        for own, values in zip(drawn, _together(parts, n_resamples)):
+            own |= values
+    results = [{group: row for part in parts for group, row in part.results.items()} for parts in models]
+    return [whole(rows, own)[1] for rows, own in zip(results, drawn)]
+
+
+def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
+    """Replicates of a group, or of all samples, of each model: a resample has the same samples for all."""
+    kinds, sizes = _kinds(parts[0]), _sizes(parts[0])
+    rows = [part.prepared.rows() for part in parts]
+    strata = [
+        compact_rows([own[kinds == kind] for own in rows], sizes[kinds == kind])
+        for kind in np.unique(parts[0].prepared.strata)
+    ]
+    places = [np.concatenate([columns[i] for columns, _ in strata]) for i in range(len(parts))]
+    exact = [part.rates() for part in parts]
+    merged = [rates_of(part.prepared.rates(part.prepared.counts)) for part in parts]
+    keys = [[key for key in own if key in rates] for own, rates in zip(merged, exact)]
+
+    def resample(rng: np.random.Generator) -> list[float]:
+        counts = np.concatenate([draw(rng, total) for _, total in strata])
+        values = []
+        for part, own, at in zip(parts, keys, places):
+            weights = np.bincount(at, counts, len(part.prepared.counts)).astype(np.int64)  # float64 holds them
+            rates = part.prepared.rates(weights)
+            values += [rates[key].value for key in own]
+        return values
+
+    rows_of_all = iter(resampled(resample, n_resamples, 0, len(places[0])).T)
+    columns = [{key: next(rows_of_all) for key in own} for own in keys]
+    # where rows were merged, replicates are moved by what the value was moved by
+    return [
+        part.by_group({key: column + (own[key].value - rates[key].value) for key, column in values.items()}, 0)
+        for part, values, own, rates in zip(parts, columns, exact, merged)
+    ]

@@ -1,0 +1,56 @@
+"""Seeds in the names of results: which results are of one model, and the mean and the spread of their numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Sequence
+
+
+class Seeds:
+    """A regular expression that says the seed in a name. Raises TypeError or ValueError for none.
+
+    >>> seeds = Seeds("-s[0-9]+")
+    >>> seeds.without("resnet-s0"), seeds.seed("resnet-s0"), seeds.seed("resnet")
+    ('resnet', '-s0', '')
+    """
+
+    def __init__(self, pattern: str) -> None:
+        if not isinstance(pattern, str):
+            raise TypeError(f"seeds: expected a regular expression, got {pattern!r}")
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"seeds: expected a regular expression, got {pattern!r} ({error})") from None
+        self.text = pattern
+
+    def seed(self, name: str) -> str:
+        """The part of a name that says the seed; nothing where none does."""
+        match = self._pattern.search(name)
+        return match.group() if match else ""
+
+    def matches(self, name: str) -> bool:
+        """Whether a name says a seed."""
+        return self._pattern.search(name) is not None
+
+    def without(self, name: str, empty: str = "") -> str:
+        """The rest of a name, or `empty` where nothing is left. Raises ValueError for several matches."""
+        rest, matches = self._pattern.subn("", name)
+        if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+            raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+        return re.sub("//+", "/", rest).strip(" -_./") or empty
+
+
+def mean_of_seeds(values: Sequence[float]) -> float:
+    """Their mean, exactly that value where all are equal; NaN where they are not finite."""
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def std_of_seeds(values: Sequence[float]) -> float | None:
+    """Their standard deviation, of n − 1; None for one."""
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
