@@ -2153,7 +2153,8 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in _shared_options(function, type(metric))}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
 
 
 @cache
