@@ -1405,10 +1405,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -3757,18 +3757,18 @@ class BudgetRecall:
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
         self._counts = boxes.counts
-        self._found = found_within(boxes, overlaps, sizes, budget)
+        self._matched = found_within(boxes, overlaps, sizes, budget)
         objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
         total = int(counts @ self._total)
-        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """AR@k of each image."""
-        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
 
