@@ -693,7 +693,7 @@ if hasattr(os, "register_at_fork"):
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -1486,7 +1486,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -2152,7 +2152,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2598,7 +2598,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-# rows in the order of their classes are those whose sums class by class take no sorting
+# rows in the order of their classes, so that sums by class need no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
@@ -3159,7 +3159,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 

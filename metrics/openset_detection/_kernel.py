@@ -585,7 +585,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -984,7 +984,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -2152,7 +2152,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2226,7 +2226,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2566,7 +2566,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -2769,7 +2769,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
@@ -2783,7 +2783,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
 # so that an IoU is a fraction of the numbers of the input.
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2912,7 +2912,7 @@ _work: dict[Callable[..., Any], int] = {}
 #
 # Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -3055,8 +3055,8 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 # threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
 # width 1 at 1e16.
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -3149,7 +3149,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])
@@ -3422,7 +3422,7 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -3803,7 +3803,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
@@ -4727,7 +4727,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 

@@ -70,7 +70,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
