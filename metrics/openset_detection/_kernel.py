@@ -3328,9 +3328,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """
@@ -5172,8 +5172,8 @@ class OpenSetDetection(Metric):
 
     Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
-    >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
-    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
+    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
     1
     """
 
