@@ -14,14 +14,17 @@ from demo.compute import Results
 from demo.curves import cut, region_overlap
 from demo.detection import OUTCOMES, outcomes
 from demo.digits import NUM_KNOWN
-from demo.open_set_panels import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from openworld_metrics.reports.colors import DETECTORS, EDGE, KNOWN, UNKNOWN
 
 _LIMIT = 0.3
-# colour and line style of each outcome; only a missed object is a true box
+# colour and line style of each outcome, as in reports; only a missed object is a true box
 _STYLES = dict(
     zip(
         OUTCOMES,
-        ((BLUE, "-"), (ORANGE, "-"), (PURPLE, "-"), (GREEN, "-"), (VERMILION, "-"), (SKY, "-"), ("black", "--")),
+        (
+            *((KNOWN, "-"), (DETECTORS[0], "-"), (DETECTORS[1], "-"), (KNOWN, "-."), (UNKNOWN, "-")),
+            *((EDGE, "-"), ("black", "--")),
+        ),
     )
 )
 
@@ -30,8 +33,8 @@ def region_overlap_curve(ax: Axes, results: Results) -> None:
     """The PRO curve, and the area up to the limit of 0.3 that AUPRO divides by the limit."""
     x, y = cut(region_overlap(results.anomalies), _LIMIT)
     value = results.metrics["anomaly_suite"][f"aupro@{_LIMIT}"]
-    ax.plot(x, y, color=BLUE, label="per-region overlap (PRO)")
-    ax.fill_between(x, y, color=BLUE, alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
+    ax.plot(x, y, color=DETECTORS[0], label="per-region overlap (PRO)")
+    ax.fill_between(x, y, color=DETECTORS[0], alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
     ax.axvline(_LIMIT, color="black", ls="--", label=f"limit: FPR = {_LIMIT}")
     ax.set(xlabel="FPR of the normal pixels", ylabel="mean share of a defect that is found")
     ax.set(xlim=(0, 0.31), ylim=(0, 1.02))

@@ -9,9 +9,9 @@ from demo.compute import KS, Results, load
 from demo.curves import correct_classification, open_set_counts, roc
 from demo.digits import NUM_KNOWN
 from openworld_metrics import Counts
+from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, UNKNOWN
 
-# Okabe and Ito's colours, which people with any colour vision tell apart
-BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
+FIRST, SECOND, *_ = DETECTORS
 _SCORE = "open-set score: −(largest logit)"
 _TPR = 0.95
 
@@ -22,8 +22,8 @@ def top_k(ax: Axes, results: Results) -> None:
     columns = {"predictions": results.digits.logits, "references": results.digits.references}
     options = {"k_list": ks.tolist(), "ignore_unknown": True}
     accuracy, autkc = (list(load(name, **options).compute(**columns).values()) for name in ("accuracyk", "autkc"))
-    ax.plot(ks, accuracy, "o-", color=BLUE, label="accuracy@k")
-    ax.plot(ks, autkc, "s--", color=VERMILION, label="AUTKC@k: mean of accuracy@1 … @k")
+    ax.plot(ks, accuracy, "o-", color=FIRST, label="accuracy@k")
+    ax.plot(ks, autkc, "s--", color=SECOND, label="AUTKC@k: mean of accuracy@1 … @k")
     value = results.metrics["autkc"][f"autkc@{KS[-1]}"]
     ax.plot(KS[-1], value, "o", mfc="none", mec="black", ms=14, label=f"AUTKC@{KS[-1]} = {value:.4f}")
     ax.set(xlabel="k (number of guesses)", ylabel="share of the known digits", ylim=(min(accuracy) - 0.005, 1.002))
@@ -37,7 +37,7 @@ def open_f(ax: Axes, results: Results) -> None:
     digits = results.digits
     columns = {"predictions": digits.logits, "references": digits.references, "open_scores": digits.open_scores}
     thresholds = np.unique(digits.open_scores)
-    for name, style, marker, size, colour in (("macro", "-", "o", 14, BLUE), ("micro", "--", "s", 6, VERMILION)):
+    for name, style, marker, size, colour in (("macro", "-", "o", 14, FIRST), ("micro", "--", "s", 6, SECOND)):
         key = f"{name}_open_f"
         curve = load(key).compute(**columns, t_list=thresholds)[f"{key}_curve"]
         best, at = results.metrics[key][key], results.metrics[key][f"{key}_threshold"]
@@ -52,14 +52,14 @@ def histograms(ax: Axes, results: Results) -> None:
     """Scores of the known and of the unknown digits, and the threshold with 95 % of the unknown at or above it."""
     digits, unknown = results.digits, results.digits.is_unknown == 1
     bins = np.linspace(digits.open_scores.min(), digits.open_scores.max(), 41).tolist()
-    for side, colour, hatch, label in ((~unknown, BLUE, "", "known, 0–5"), (unknown, ORANGE, "///", "unknown, 6–9")):
+    for side, colour, hatch, label in ((~unknown, KNOWN, "", "known, 0–5"), (unknown, UNKNOWN, "///", "unknown, 6–9")):
         scores = digits.open_scores[side]
         ax.hist(scores, bins, color=colour, alpha=0.55, hatch=hatch, ec="white", label=f"{label} ({len(scores)})")
     threshold = _at_tpr(open_set_counts(digits))[2]
     ax.axvline(threshold, color="black", ls="--", label=f"95 % TPR threshold: {threshold:.4f}")
     fpr, accuracy = results.metrics["ood_bench"]["fpr95tpr"], results.metrics["openauc"]["open_set_accuracy@tpr95"]
     ax.set(xlabel=_SCORE, ylabel="digits per bin")
-    ax.set_title(f"Scores: FPR at 95 % TPR = {fpr:.4f}, accuracy there = {accuracy:.4f}")
+    ax.set_title(f"At 95 % TPR: FPR = {fpr:.4f}, accuracy = {accuracy:.4f}")
     ax.margins(y=0.3)  # room for the legend
     ax.legend(loc="upper left")
 
@@ -67,15 +67,13 @@ def histograms(ax: Axes, results: Results) -> None:
 def roc_curve(ax: Axes, results: Results) -> None:
     """ROC of unknown against known digits, and the point at 95 % TPR."""
     counts, bench = open_set_counts(results.digits), results.metrics["ood_bench"]
-    ax.plot(*roc(counts), color=BLUE, label=f"AUROC = {bench['auroc']:.4f}")
-    ax.plot([0, 1], [0, 1], ":", color="grey", label="chance")
+    ax.plot(*roc(counts), color=FIRST, label=f"AUROC = {bench['auroc']:.4f}")
+    ax.plot([0, 1], [0, 1], ":", color=EDGE, label="chance")
     ax.axhline(_TPR, color="black", lw=0.8, ls="--")
     fpr, tpr, _ = _at_tpr(counts)
-    ax.plot(fpr, tpr, "o", color=VERMILION, mec="black", ms=8, label=f"TPR ≥ 0.95 at FPR = {fpr:.4f}")
+    ax.plot(fpr, tpr, "o", color=INK, ms=7, label=f"TPR ≥ 0.95 at FPR = {fpr:.4f}")
     _unit_square(ax)
-    ax.set(
-        xlabel="FPR: share of the known digits called unknown", ylabel="TPR: share of the unknown digits called unknown"
-    )
+    ax.set(xlabel="FPR: known digits called unknown", ylabel="TPR: unknown digits called unknown")
     ax.set_title(f"ROC: AUROC = {bench['auroc']:.4f}, AUPR-out = {bench['aupr_out']:.4f}")
     ax.legend(loc="lower right")
 
@@ -87,10 +85,10 @@ def openauc_curve(ax: Axes, results: Results) -> None:
     fpr, tpr = roc(counts)
     x, y = correct_classification(results.digits)
     ax.plot(1 - tpr, 1 - fpr, ":", color="black", label=f"accepted (AUROC = {values['open_set_auroc']:.4f})")
-    ax.plot(x, y, color=GREEN, label="accepted and classified correctly")
-    ax.fill_between(x, y, color=GREEN, alpha=0.2, lw=0, label=f"OpenAUC = {values['openauc']:.4f}")
+    ax.plot(x, y, color=FIRST, label="accepted and classified correctly")
+    ax.fill_between(x, y, color=FIRST, alpha=0.2, lw=0, label=f"OpenAUC = {values['openauc']:.4f}")
     accuracy = values["closed_set_accuracy"]
-    ax.axhline(accuracy, color=VERMILION, lw=1.2, ls="--", label=f"closed-set accuracy = {accuracy:.4f}")
+    ax.axhline(accuracy, color=SECOND, lw=1.2, ls="--", label=f"closed-set accuracy = {accuracy:.4f}")
     _unit_square(ax)
     ax.set(xlabel="share of the unknown digits that are accepted", ylabel="share of the known digits")
     ax.set_title(f"OpenAUC = {values['openauc']:.4f}, closed-set accuracy = {accuracy:.4f}")

@@ -13,6 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from demo import image_panels, open_set_panels
 from demo.compute import Results
 
+_SIZE, _DPI = (8.5, 18.5), 176  # inches, as wide as a page shows it: twice 748 pixels, for sharp screens
 _STYLE: Any = {
     "axes.titlesize": 10.5,
     "axes.grid": False,
@@ -25,9 +26,9 @@ _STYLE: Any = {
 def draw(results: Results, path: Path) -> None:
     """Draw the eight panels into a PNG file."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(16.5, 14.5), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15))
+        figure = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.12))
         FigureCanvasAgg(figure)
-        grid = figure.add_gridspec(3, 3)
+        grid = figure.add_gridspec(5, 2, height_ratios=(3, 3, 3, 3.9, 5))
         panels = (
             open_set_panels.top_k,
             open_set_panels.open_f,
@@ -37,8 +38,8 @@ def draw(results: Results, path: Path) -> None:
             image_panels.region_overlap_curve,
         )
         for i, panel in enumerate(panels):
-            panel(figure.add_subplot(grid[i // 3, i % 3]), results)
-        examples = grid[2, :2].subgridspec(1, 3)
+            panel(figure.add_subplot(grid[i // 2, i % 2]), results)
+        examples = grid[3, :].subgridspec(1, 3)
         image_panels.anomaly_example([figure.add_subplot(examples[i]) for i in range(3)], results)
-        image_panels.detection_example(figure.add_subplot(grid[2, 2]), results)
-        figure.savefig(path, dpi=100)
+        image_panels.detection_example(figure.add_subplot(grid[4, :]), results)
+        figure.savefig(path, dpi=_DPI)

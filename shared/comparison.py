@@ -11,7 +11,7 @@ import numpy as np
 from .arrays.compacting import compact_rows
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, with_progress
+from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, resampled
 from .metric.metric import Metric
 from .metric.prepared import Prepared
 from .metric.results import Key, Rate, Results, Summary, rates_of
@@ -35,8 +35,8 @@ def compare(
 
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
 
-    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, the same
-    for both models. Swapping the models mirrors the table.
+    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, once for
+    both models. Swapping the models mirrors the table.
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
@@ -47,7 +47,7 @@ def compare(
     "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, else None. Two equal models
     have a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means,
     which come first.
-    Raises what the metric raises, and ValueError where the samples of the two are not the same in number and kind.
+    Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
 
     >>> table = compare("ood_bench", [0.1, 0.2, 0.8, 0.9], [0.1, 0.2, 0.8, 0.9], references=[0, 0, 1, 1])
@@ -113,7 +113,7 @@ def differences_of_parts(
 
 
 def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
-    """The comparison of groups, or of all samples, whose name is empty."""
+    """The comparison of groups, or of all samples, which have an empty name."""
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
@@ -130,22 +130,23 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
 
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
-    rng = np.random.default_rng(random_state)
     models = first.prepared, second.prepared
     exact = first.rates(), second.rates()
     pairs = _pairs(*models, exact)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
-    columns = np.empty((len(keys), n_resamples))
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         drawn = np.concatenate([draw(rng, stratum.counts) for stratum in pairs.strata])
         results = [
             # float64 holds them
             prepared.rates(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64))
             for prepared, rows in zip(models, places)
         ]
-        columns[:, i] = [results[0][key].value - results[1][key].value for key in keys]
+        return [results[0][key].value - results[1][key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(places[0])).T
     if pairs.symmetric:  # the models cannot be told apart, and neither can a difference and its mirror image
         columns = np.concatenate([columns, -columns], axis=1)
     # where rows were merged, the differences are moved by what that of the values was moved by
@@ -206,7 +207,7 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
 
 
 def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and those where every second or third of its rows counts once more."""
+    """Rates of a model, and its rates if every second or third of its rows counts once more."""
     repeats = np.arange(len(prepared.counts))
     probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
     every: list[Any] = [exact, *probes]

@@ -1,4 +1,4 @@
-"""What to install where a library that only some of the project needs is missing."""
+"""Errors that say what to install where an optional library is missing."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def script(name: str) -> Path:
     metric_class(name)
     package = Path(__file__).parent
     places = [folder / "metrics" / name / f"{name}.py" for folder in (package, package.parent)]
-    found = [place for place in places if place.is_file()]
-    if not found:
+    scripts = [place for place in places if place.is_file()]
+    if not scripts:
         raise FileNotFoundError(f"expected the script of {name} at {' or '.join(map(str, places))}, got none")
-    return found[0]
+    return scripts[0]

@@ -1,4 +1,4 @@
-"""The public names of the package, which gives them when they are asked for first (see `__init__`)."""
+"""The public names of the package, which are imported on first use (see `__init__`)."""
 
 from __future__ import annotations
 

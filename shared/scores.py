@@ -159,7 +159,7 @@ def score_function(name: str) -> Callable[..., Array]:
 
 
 def _by_rows(logits: Any, score: Callable[[Array, Array], Array], least: int = 1) -> Array:
-    """The scores of all rows, by those of blocks of rows and their largest logits (rows, 1)."""
+    """The scores of all rows, by a function of blocks of rows and their largest logits (rows, 1)."""
     logits = as_matrix(logits, "logits")
     if logits.ndim != 2 or logits.shape[1] < least:
         shape = tuple(logits.shape)

@@ -1,4 +1,4 @@
-"""What a metric's script says of it, read without importing it, and so without evaluate."""
+"""The texts of a metric's script, read without importing it, and so without evaluate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Texts(NamedTuple):
-    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
+    """The texts of a metric's script: a line, a paragraph, its columns and options, its citation and references."""
 
     summary: str
     description: str

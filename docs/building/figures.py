@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from demo import compute as demo_compute, image_panels, open_set_panels
 from openworld_metrics import OODBench, compare, oscr_curve
 from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
+from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from openworld_metrics.scores import max_logit, msp
 
 PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
@@ -34,6 +35,11 @@ STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "docs",
 }
+# colours that `assets/style.css` has for a dark page, too
+TOKENS = {
+    INK: "ink", QUIET: "quiet", EDGE: "edge", KNOWN: "known", UNKNOWN: "unknown",
+    **{color: f"d{i}" for i, color in enumerate(DETECTORS[:3], 1)},
+}  # fmt: skip
 Draw = Callable[[Any, Any], None]
 
 
@@ -91,9 +97,10 @@ def _law(figure: Any, _results: Any) -> None:
     parts = {"one batch": first, "+ another": second, "= all": first + second}
     for panel, (title, scores) in zip(panels, parts.items(), strict=True):
         counts = [scores.count(value) for value in values]
-        panel.bar(range(len(values)), counts, color="#4477aa", width=0.6)
+        panel.bar(range(len(values)), counts, color=KNOWN, width=0.6)
         panel.bar_label(panel.containers[0])
         panel.set(title=title, xlabel="score", yticks=[])
+        panel.margins(y=0.2)  # room for the numbers
         panel.set_xticks(range(len(values)), [str(value) for value in values])
 
 
@@ -167,8 +174,10 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def as_part(svg: str, label: str) -> str:
-    """An SVG file as part of a page: what is black has the colour of the text, grids are faint on light and on dark."""
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace("#dddddd", "#88888855")
+    """An SVG file as part of a page: black and ink have the colour of the text, others that of the page's theme."""
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace(LINE, "#88888855")
+    for color, token in TOKENS.items():
+        svg = svg.replace(color, f"var(--drawn-{token}, {color})")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
     width = re.search(r' width="([\d.]+)pt"', svg)

@@ -38,7 +38,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -129,7 +129,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -308,7 +308,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -401,7 +401,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -434,7 +434,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -588,7 +588,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -641,7 +641,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -769,6 +769,114 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
@@ -797,7 +905,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -954,7 +1062,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -991,13 +1099,17 @@ class MissingClassError(ValueError):
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
 # rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
@@ -1009,13 +1121,40 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1034,14 +1173,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
@@ -1120,7 +1251,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1358,13 +1489,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1389,6 +1520,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -1536,7 +1674,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1567,7 +1705,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1618,7 +1756,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1747,7 +1885,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1813,7 +1951,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1894,7 +2032,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1944,8 +2082,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -1982,9 +2122,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2013,7 +2154,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2024,7 +2172,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2077,108 +2225,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
-
-Result = TypeVar("Result")
-_in_fork = False
-
-
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """How many threads this thread may spread its work over.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
-    an integer of at least 1.
-    """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads and return their results, in the order of the pieces.
-
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -2193,8 +2239,8 @@ if hasattr(os, "register_at_fork"):
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 
@@ -2285,7 +2331,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2407,10 +2453,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2420,7 +2466,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2635,8 +2681,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -2667,7 +2713,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -2702,7 +2748,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -2733,7 +2779,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -2741,8 +2788,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -2757,7 +2804,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -2771,12 +2818,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -2824,7 +2871,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -2866,18 +2913,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -2887,7 +2934,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -2895,11 +2942,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -2915,7 +2962,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3005,9 +3052,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3131,7 +3178,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -3155,8 +3202,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3167,10 +3214,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3188,17 +3235,17 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -3221,7 +3268,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -3235,18 +3282,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3264,9 +3309,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3283,7 +3328,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3300,7 +3345,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3340,17 +3385,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3371,7 +3416,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3441,13 +3486,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3481,7 +3526,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3509,9 +3554,9 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    rate: the value of the chosen rate
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3522,7 +3567,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -3531,11 +3576,11 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3572,7 +3617,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3597,10 +3642,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3612,9 +3657,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3639,7 +3684,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3657,7 +3702,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """
@@ -3680,7 +3725,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
@@ -3708,8 +3753,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -3749,7 +3794,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -3868,11 +3913,10 @@ def sampled_aupro(
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
-    interpolation.
+    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
@@ -4011,7 +4055,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -4048,12 +4092,12 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
+    """The ignore_value of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_ignore_value(ignore_value), None
     if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+        entry = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if entry != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {entry}")
     return {} if expected is None else {"ignore_value": np.asarray(expected)}
 
 
@@ -4102,44 +4146,44 @@ def check_left(voids: Any) -> None:
 
 # ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
 #
-# References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough.
+# References with a mask for each defect of an image, and the number of its pixels that are enough.
 
-KEYS = ("masks", "saturation_areas")  # of such a reference
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
 
     masks: Array
     areas: np.ndarray
 
 
 def has_defects(references: Any) -> bool:
-    """Whether references tell defects apart: rows of which any is a dict."""
+    """Whether references have defects: any row is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
     references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
-    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+    """The union of each image's masks, its void pixels (None without an `ignore_value`), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
-    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
-    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), which give the shapes
+    of unions where D is 0; ignore_value, the value of void pixels, in whatever mask.
+    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
     check_lengths(predictions=maps, references=references)
-    found = [
+    rows = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
         for i, (row, score_map) in enumerate(zip(references, maps))
     ]
-    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
-    voids = None if ignore_value is None else [void for void, _ in found]
-    return unions, voids, [defects for _, defects in found]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in rows]
+    voids = None if ignore_value is None else [void for void, _ in rows]
+    return unions, voids, [defects for _, defects in rows]
 
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
-    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    """The void pixels of an image, and its defects without them."""
     if not isinstance(row, Mapping) or set(row) != set(KEYS):
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
@@ -4189,7 +4233,7 @@ class RegionPixels(TypedDict):
 
 
 class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
 
     scores: Array
     sizes: np.ndarray
@@ -4197,7 +4241,7 @@ class Regions(NamedTuple):
 
     @property
     def num_pixels(self) -> np.ndarray:
-        """(N,) of each map, how many of the pixels are its own.
+        """The number of each map's pixels in regions, (N,).
 
         >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
         [4, 0, 5]
@@ -4227,13 +4271,13 @@ def pixels_by_region(
     places = (np.cumsum(num_normal) - num_normal).tolist()
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        found = []
+        splits = []
         for i in range(len(pairs))[maps]:
             void = None if voids is None else voids[i]
             part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
             normal[places[i] : places[i] + part.shape[0]] = part
-            found.append((inside, sizes))
-        return found
+            splits.append((inside, sizes))
+        return splits
 
     threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
@@ -4257,8 +4301,8 @@ def split_regions(
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
-    the pixels of each number that the mask holds.
+    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the mask.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -4287,7 +4331,7 @@ def split_regions(
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
     if sum(sizes.tolist()) != total:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
@@ -4307,11 +4351,11 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+# Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
 #
-# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
-# each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
-# that is kept. PRO is the case of s = area.
+# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
+# 1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
+# kept. PRO is the case of s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4323,8 +4367,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
-    saturation_areas: (D,) how many these are, Σ = B
-    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    saturation_areas: (D,) their numbers, Σ = B
+    num_defects: (N,) the number of each map's entries in `saturation_areas`
     """
 
     defect_pixels: NotRequired[Array]
@@ -4333,11 +4377,11 @@ class DefectPixels(TypedDict):
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
-    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+    """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
-    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
-    >>> {name: column.tolist() for name, column in found.items()}
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []
@@ -4346,9 +4390,9 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
             ascending(score_map[on_device(mask, score_map)])[-area:]
             for mask, area in zip(own.masks, own.areas.tolist())
         ]
-        found = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += found
-        numbers.append(len(found))
+        kept = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += kept
+        numbers.append(len(kept))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
@@ -4363,14 +4407,14 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    """The regions of masks and of defects, by the name of the area under their mean overlap."""
     regions, defects = regions_of(state), defects_of(state)
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
@@ -4432,12 +4476,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 
 
 class PimoPixels(NamedTuple):
-    """What AUPIMO is of.
+    """The pixels that AUPIMO is computed from.
 
     normal: (P,) the pixels of normal images, image by image
-    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -4488,17 +4532,17 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
 
 
 def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
-    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+    """The AUPIMO of each image of a state; None for images without anomalous pixels, such as normal ones.
 
     See `aupimo`; raises as `pimo_pixels`.
     """
     normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
-    # all of one weight are counted, which is the same
+    # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
-    found: list[float | None] = [None] * len(state["num_normal"])
+    values: list[float | None] = [None] * len(state["num_normal"])
     for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
-        found[i] = value
-    return found
+        values[i] = value
+    return values
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -4546,17 +4590,17 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
 
 
 def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    """The share of [ln L, ln U] on which pixels are found; a pixel is found from an F between `first` and `last` on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
     inside = (last > low) & (first < high) & ((last < high) | (first > 0))
     a, b = first[inside], last[inside]
-    found = np.maximum(0.0, np.log(high / b))
+    found_shares = np.maximum(0.0, np.log(high / b))
     tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
     a, b = a[tied], b[tied]
     upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
-    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
-    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    found_shares[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found_shares / math.log(high / low), 1.0)
     return shares
 
 
@@ -4573,11 +4617,11 @@ _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
 class Components(NamedTuple):
     """Objects and predicted components, of one image or of several.
 
-    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
     inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     """
 
-    found: np.ndarray
+    matched: np.ndarray
     expected: np.ndarray
     inside: np.ndarray
     sizes: np.ndarray
@@ -4597,9 +4641,9 @@ def components_of(
 
     P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
 
-    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
-    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
-    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
+    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
+    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -4618,13 +4662,13 @@ def components_of(
     component, object_ = component[left], object_[left]
 
     inside, sizes = _pixels_of(component, object_ > 0)
-    found, areas = _pixels_of(object_, component > 0)
+    matched, areas = _pixels_of(object_, component > 0)
     both = (component > 0) & (object_ > 0)
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
     kept, judged = areas > 0, sizes > 0
-    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -4635,7 +4679,7 @@ def _smaller(number: np.ndarray, least: int) -> np.ndarray:
 
 
 def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
     pixels = np.bincount(number, minlength=1)
     counts = np.bincount(number[chosen], minlength=len(pixels))
     pixels[0] = counts[0] = 0
@@ -4643,7 +4687,7 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class ComponentRates(NamedTuple):
-    """What components come to.
+    """Rates of components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -4667,17 +4711,17 @@ def component_rates(
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
     ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
-    found, expected, inside, sizes = components
-    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    matched, expected, inside, sizes = components
+    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
     of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
     total = int(of_objects.sum())
     f1 = Fraction()
     for twentieths in _TWENTIETHS:
-        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
     return ComponentRates(
-        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
 
@@ -4689,10 +4733,10 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
+# F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous.
 
 def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
         raise ValueError(f"{name}: expected one threshold, got a list or array")
@@ -4732,7 +4776,7 @@ def decision_rates(positives: Side, negatives: Side, threshold: float | None, pr
 
 
 def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
     called = tp + fp
     counts = {
         "f1": (2 * tp, called + num_positives),
@@ -4745,13 +4789,13 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
-# Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
+# Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4763,12 +4807,12 @@ COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
-    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
 
     object_found, object_expected: (K,) image by image
     component_inside, component_sizes: (M,) image by image
-    num_objects, num_components: (N,) of each image, how many of these are its own
-    component_threshold, min_predicted, min_object: what they were found by
+    num_objects, num_components: (N,) the numbers of objects and components of each image
+    component_threshold, min_predicted, min_object: the rule that they were found by
     """
 
     object_found: NotRequired[np.ndarray]
@@ -4783,7 +4827,7 @@ class ComponentColumns(TypedDict):
 
 
 class ComponentRule(NamedTuple):
-    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
 
     threshold: float
     min_predicted: int
@@ -4791,7 +4835,7 @@ class ComponentRule(NamedTuple):
 
 
 def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None where these are not asked for."""
+    """Check the options of components; None without components."""
     sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
     if not as_bool(components, "components"):
         return None
@@ -4808,10 +4852,10 @@ def component_columns(
 ) -> ComponentColumns:
     """The components of maps.
 
-    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
-    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
+    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
-    found: list[Components] = []
+    by_map: list[Components] = []
     for i, (score_map, mask) in enumerate(zip(maps, masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
@@ -4823,11 +4867,11 @@ def component_columns(
         void = None if voids is None else to_numpy(voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
-        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
         np.zeros(0, np.int64)
     ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
     named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
     return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
@@ -4865,7 +4909,7 @@ class ComponentJudge:
         self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN in place of None."""
+        """Results where each image occurs `images` times; NaN instead of None."""
         counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
@@ -4874,7 +4918,7 @@ class ComponentJudge:
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
 #
-# What a level is judged by, as rates: areas under its curves, the best F1, and operating points.
+# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
 
 Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
 
@@ -4897,7 +4941,7 @@ class MapOptions(Protocol):
 
 
 class Judge(Protocol):
-    """What gives a part of the results: those of images, of pixels, of components."""
+    """A part of the results, of images, of pixels or of components."""
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
@@ -4932,7 +4976,7 @@ def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Seque
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; of scores that were cut to so many bits, those with bounds, of (value, end, end)."""
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -4943,10 +4987,10 @@ def level_rates(
     prefix: str,
     options: MapOptions,
 ) -> Results:
-    """Values of `with_points` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
-    none. Of scores that were cut, all have errors, and none has a threshold.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
     rates: Results = {}
@@ -4989,10 +5033,10 @@ def check_reduction(image_reduction: Any) -> np.ndarray:
 
 
 def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(given) or str(given) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(entry) or str(entry) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
     return expected
 
 
@@ -5084,7 +5128,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
 
 def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The ids of a state from elsewhere, if it has some."""
+    """The sample ids of a state from elsewhere, if it has any."""
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
@@ -5094,7 +5138,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample whose images lie in two groups."""
+    """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
@@ -5107,7 +5151,7 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
 
 
 def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
     group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
     first: dict[str, int] = {}
     for row, sample in enumerate(samples.tolist()):
@@ -5154,17 +5198,17 @@ class SampleRates:
 
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
-# What references say of the pixels of images, whichever of their forms they come in.
+# The truth about the pixels of images, from any form of references.
 
 REGIONS = ("components", "labels")
 
 
 class Truth(NamedTuple):
-    """What references say of the pixels of all images.
+    """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
     voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: of each image; None where they are not told apart
+    defects: the defects of each image; None where references are plain masks
     """
 
     masks: Sequence[Array]
@@ -5178,7 +5222,7 @@ def check_regions(regions: Any) -> str:
 
 
 def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
     expected, stored = check_regions(regions), str(state.get("regions", "components"))
     if stored != expected:
         raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
@@ -5203,7 +5247,7 @@ def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, r
 
 
 def _one_by_one(references: Any) -> Any:
-    """References as a list, whose rows can be looked at, unless they are one array."""
+    """References as a list of rows, unless they are one array."""
     rows = without_arrow(references)
     is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
     if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
@@ -5265,7 +5309,7 @@ def as_anomaly_state(
     min_predicted: int = 0,
     min_object: int = 0,
 ) -> AnomalyState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
     optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
@@ -5294,7 +5338,7 @@ def as_anomaly_state(
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
     check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
         check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
     check_defects(checked)
     return checked
@@ -5319,16 +5363,16 @@ def reduce_maps(
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of the same shapes, 0 or False for normal, or dicts that tell the defects of each image apart (see
-    `split_defects`), whose union is the mask; image_scores and image_labels (N,), by default the map's
-    maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
-    are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
-    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
-    (N,), the id of the sample that each image shows, a string or an integer.
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -5363,7 +5407,7 @@ def reduce_maps(
 def _image_columns(
     maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
 ) -> dict[str, Array]:
-    """The scores and labels of images: their own columns, or what their pixels say."""
+    """The scores and labels of images: from their own columns, or from their pixels."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
@@ -5398,7 +5442,7 @@ def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
 
 
 def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and how many samples each of the normal ones stands for; None: one each."""
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
     counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
@@ -5417,7 +5461,7 @@ def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array |
 # Rates of images, from their scores and labels.
 
 class ImageRates:
-    """Rates of images: those of their curves, and decisions at a threshold.
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.
     """
@@ -5441,7 +5485,7 @@ class ImageRates:
 
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
 #
-# A table of images: how each was judged, and how well its anomaly was found.
+# A table of images, with the decision for each and the overlap with its anomaly.
 
 def per_image_table(
     state: AnomalyState,
@@ -5450,13 +5494,13 @@ def per_image_table(
     pixel_threshold: float | None,
     pimo: list[float | None] | None,
 ) -> dict[str, list[Any]]:
-    """The images in their order, each with its score and label, and what thresholds make of it.
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
-    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
+    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
-    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
     """
@@ -5502,7 +5546,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 
 # ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# AUPIMO of a state, and of drawn images: each occurs a number of times, and so do the normal pixels it is judged by.
+# AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
 #
 # Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
 # bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
@@ -5511,7 +5555,7 @@ _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
 class PimoRates:
-    """The mean AUPIMO between bounds; of_images (N,), that of each image, None for those without.
+    """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
@@ -5566,9 +5610,9 @@ class _DrawnPixels:
         first, last = running[self.above[:seen]] / total, running[self.reached[:seen]] / total
         shares = shares_of_pixels(first, last, self.bounds)
         end = int(np.searchsorted(self.steps, seen))
-        found = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
+        areas = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
         there = (self.num_pixels > 0) & (images > 0)
-        values = found[there] / self.num_pixels[there] * images[there]
+        values = areas[there] / self.num_pixels[there] * images[there]
         return math.fsum(values.tolist()) / int(images[there].sum())
 
 
@@ -5586,13 +5630,13 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -5610,17 +5654,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -5634,7 +5678,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -5657,7 +5701,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
 
-    Parameters: options; state, whose pixels lie image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
 
     def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
@@ -5697,7 +5741,7 @@ class PixelBins:
         return table
 
     def _shares(self, regions: Regions) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region."""
+        """Histograms of the pixels of regions, with each pixel as its share of its region."""
         weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
@@ -5720,8 +5764,8 @@ class PixelBins:
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
-    A bin whose ramp from `above` to `fp` ends below the limit has the area limit − (above + fp)/2 under its share, and
-    one that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
+    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
     whole = reach - (above + fp) / 2
@@ -5732,12 +5776,12 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 
 # ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
-# Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
+# Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
 
 class PixelRates:
-    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
+    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
-    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
+    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
@@ -5781,7 +5825,7 @@ class PixelRates:
 class RankedRegions:
     """The pixels of regions, ranked against the normal ones.
 
-    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
     """
 
     def __init__(self, regions: Regions, normal: Side) -> None:
@@ -5815,7 +5859,7 @@ class RankedRegions:
 
 # ---- anomaly/image_rows.py -------------------------------------------------------------------------------------------
 #
-# Images as the rows that resamples are drawn from, in an order that does not depend on how they came.
+# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
 
 class ImageRows(NamedTuple):
     """Rows of images, or of samples of several images.
@@ -5899,7 +5943,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image, or one sample."""
+        """The number of images, or samples, that each row stands for: one."""
         return np.ones(len(self.strata), np.int64)
 
     @property
@@ -5938,10 +5982,10 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
-    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
-    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
-    were cut, those of pixels have errors, and what has no bound is left out.
-    Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
@@ -5955,7 +5999,7 @@ class AnomalySuite(Metric):
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
-    Raises ValueError if a level has one class only.
+    Raises ValueError if a level has only one class.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -6061,8 +6105,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
-        parts = super()._reduced(columns, asked)
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
+        parts = super()._reduced(columns, metric)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts
@@ -6073,7 +6117,7 @@ class AnomalySuite(Metric):
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, if it is asked for."""
+        """The table of images, with `per_image`."""
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
@@ -6084,14 +6128,14 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
+    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})
@@ -6162,13 +6206,13 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -6293,7 +6337,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:

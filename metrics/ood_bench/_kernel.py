@@ -38,7 +38,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -129,7 +129,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -308,7 +308,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -401,7 +401,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -434,7 +434,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -588,7 +588,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -641,7 +641,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -987,13 +987,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1020,6 +1020,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
             return
 
 
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
+
+
 def num_samples(state: Mapping[str, Any]) -> int:
     """How many samples there are in a state."""
     if "counts" in state:
@@ -1041,6 +1048,114 @@ def copied(state: State, but: Collection[str] = ()) -> State:
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
+
+
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
 
 
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
@@ -1071,7 +1186,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1228,7 +1343,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1265,13 +1380,17 @@ class MissingClassError(ValueError):
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
 # rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
@@ -1283,13 +1402,40 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1308,14 +1454,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
@@ -1394,7 +1532,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1536,7 +1674,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1567,7 +1705,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1618,7 +1756,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1747,7 +1885,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1813,7 +1951,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1894,7 +2032,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1944,8 +2082,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -1982,9 +2122,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2013,7 +2154,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2024,7 +2172,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2098,13 +2246,13 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -2229,7 +2377,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2353,108 +2501,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
-
-Result = TypeVar("Result")
-_in_fork = False
-
-
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """How many threads this thread may spread its work over.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
-    an integer of at least 1.
-    """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads and return their results, in the order of the pieces.
-
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        return [future.result() for future in [pool.submit(piece) for piece in pieces]]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """A range cut into so many parts of about one length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -2469,8 +2515,8 @@ if hasattr(os, "register_at_fork"):
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 
@@ -2561,7 +2607,7 @@ def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
 
 
 def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from how many scores they have: of about one size, in their order."""
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
     number = min(_BUCKETS, total // size + 1)
@@ -2683,10 +2729,10 @@ LARGE = 1 << 22  # scores that no cache holds
 
 
 def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
 
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
     """
     ratio = _speed_up(scores.dtype.name, 1 << 18)
     if scores.size >= LARGE and 0.5 < ratio < 2:
@@ -2696,7 +2742,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 
 @cache
 def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, as it was measured on this machine before, or is now."""
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
     file = _file_of_ratios()
     key = f"{dtype} {size} {_machine_of_ratios()}"
     known = _kept_ratios(file)
@@ -2911,8 +2957,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -2943,7 +2989,7 @@ class Side(NamedTuple):
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
+        """The number of samples in the first `rows` rows: an int, or integers."""
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
@@ -2978,7 +3024,7 @@ class Side(NamedTuple):
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
@@ -3009,7 +3055,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3017,8 +3064,8 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    columns = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
     check_both_classes(*(side.total for side in sides))
     return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
@@ -3033,7 +3080,7 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order."""
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
     if _in_order(scores[:1000]) and _in_order(scores):
         return scores
@@ -3047,12 +3094,12 @@ def _in_order(scores: Array) -> bool:
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
     """Return both sides sorted, in one type. Raises ValueError for NaN."""
     sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
         if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
     if first.scores.dtype == second.scores.dtype:
@@ -3100,7 +3147,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Rows of positives cut into about so many segments, from the highest on; equal scores are not cut apart."""
+    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3142,18 +3189,18 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 # ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+# all its negatives, or the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -3163,7 +3210,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3171,11 +3218,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -3191,7 +3238,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3281,9 +3328,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3407,7 +3454,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -3431,8 +3478,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
+# states of batches can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3443,10 +3490,10 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
 
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
     included. Returns an array of that shape. Scores of both types are cut to the same values.
@@ -3464,17 +3511,17 @@ def cut(scores: Array, bits: int) -> Array:
     patterns = scores.view(integers)
     low = (1 << dropped) - 1
     sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
     if single:
         magnitudes = patterns & 0x7FFFFFFF
         small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
         if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
 
 
 def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
 
     >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
     [False, True, False]
@@ -3497,7 +3544,7 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
         came = "one without" if significant_bits is not None else "one with"
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
@@ -3511,18 +3558,16 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# What is computed from the runs of thresholds, any number of them in one pass.
+# Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3540,9 +3585,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -3559,7 +3604,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
@@ -3576,7 +3621,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
@@ -3616,17 +3661,17 @@ def _precision_sum(counts: Counts) -> int:
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
     sure, others = (
         counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
         for rows in (~unsure, unsure)
     )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
             RATIO_UNIT - UNIT_BITS
         )
-    return found
+    return total
 
 
 AVERAGE_PRECISION = Quantity(
@@ -3647,7 +3692,7 @@ def average_precision(counts: Counts) -> float:
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
+    Precision, 2004; scikit-learn's average_precision_score agrees.
 
     >>> import numpy as np
     >>> from openworld_metrics import exceedance_counts
@@ -3717,13 +3762,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3757,7 +3802,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3785,9 +3830,9 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
-    rate: the rate that was asked for
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    rate: the value of the chosen rate
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3798,7 +3843,7 @@ class OperatingPoint(NamedTuple):
 
 
 class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected where it is reached (inf for none), and the other rates there."""
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
     rate: float
     score: float
@@ -3807,11 +3852,11 @@ class PointOfScores(NamedTuple):
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among all thresholds at which another meets its bound, and where it is reached.
+    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3848,7 +3893,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
+        points = [point for part in parts for point in part]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
@@ -3873,10 +3918,10 @@ def _rate(name: str, counts: Counts) -> Array:
 # Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
 def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
+    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
     (7, 29, 1)
@@ -3888,9 +3933,9 @@ def most_within(share: float, total: int) -> int:
 
 
 def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    The division is rounded once, as in a rate that is reported.
+    The division is rounded once, as in a reported rate.
 
     >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
     (7, 29, 1)
@@ -3915,7 +3960,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3933,7 +3978,7 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Return shares, each of which stands in the names of results by itself.
+    """Check that shares have different names in results, and return them.
 
     Raises ValueError for two that differ and have one name.
     """
@@ -3956,7 +4001,7 @@ _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join
 
 
 class Reached(NamedTuple):
-    """A value, and the lowest score that is detected where it is reached.
+    """A value, and the lowest score that is detected at the threshold with this value.
 
     value: the value
     score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
@@ -3984,8 +4029,8 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
 
     def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.score if found.tpr else None)
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
 
     return Quantity(point.part, value, point.higher, point.bounds)
 
@@ -4025,7 +4070,7 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
 
 
 def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples whose score > threshold."""
+    """The number of samples with a score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     return side.total - int(side.below(rows))
@@ -4033,13 +4078,13 @@ def samples_above(side: Side, threshold: float) -> int:
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
 #
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
     scores: np.ndarray
     counts: np.ndarray
@@ -4057,17 +4102,17 @@ class Rows(NamedTuple):
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
+    """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in strata) <= most:
+        return strata
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
     merged = []
-    for rows in found:
+    for rows in strata:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
@@ -4081,7 +4126,7 @@ def _distinct(side: Side) -> Rows:
 
 
 def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
     if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
@@ -4094,7 +4139,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 # States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
 
 class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
+    """A metric that computes its results from sorted sides."""
 
     @property
     def rates(self) -> Callable[..., Results]:
@@ -4129,7 +4174,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return np.concatenate([rows.counts for rows in self.drawn_from])
 
     @cached_property
@@ -4160,10 +4205,10 @@ class PreparedSides(Prepared):
 
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------
 #
-# What the metrics of a benchmark are computed from: its two sides, sorted once.
+# Measures of a benchmark, computed from its two sides, which are sorted once.
 
 class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+    """The two sides of a benchmark, with arrays that several metrics share, computed once."""
 
     def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
         self.positives, self.negatives = positives, negatives
@@ -4180,8 +4225,8 @@ class Sides:
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
+        """Labels and scores in an order independent of the order of the samples."""
+        # in float64, since scikit-learn computes in the precision of its input
         sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
@@ -4203,13 +4248,13 @@ class Measure(NamedTuple):
 
 
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    """The measure of a quantity, whose direction stands with its formula."""
+    """The measure of a quantity, with the quantity's direction."""
     return Measure(quantity, quantity.higher, of_inside)
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
-# Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from.
+# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4244,7 +4289,7 @@ def as_ood_state(
     ignore_value: int | None = None,
     significant_bits: int | None = None,
 ) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
     check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
     checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
@@ -4271,9 +4316,9 @@ def reduce_ood(
     "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
     significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
     the samples; None keeps the scores as they are.
-    Returns an `OODState`, which still has the samples that are left out.
+    Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are none of these.
+    that do not fit, and any other label.
     """
     values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
@@ -4303,7 +4348,7 @@ def reduce_ood(
 
 
 def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, its scores cut to so many bits."""
+    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
     if bits is None:
         return {"scores": scores, "labels": labels}
     return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
@@ -4318,7 +4363,7 @@ def _narrow(labels: Array) -> Array:
 
 
 class LabelValues(NamedTuple):
-    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
 
     inside: Label
     out: Label
@@ -4326,7 +4371,7 @@ class LabelValues(NamedTuple):
 
 
 def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
-    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -4348,9 +4393,9 @@ def _as_label(value: Any, name: str) -> Label:
 def split_ood(
     scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Array, Array]:
-    """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
+    """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     values = check_label_values(in_value, out_value, ignore_value)
@@ -4361,7 +4406,7 @@ def split_ood(
 def ood_sides(
     state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Side, Side]:
-    """As `split_ood`, of a state whose entries may stand for several samples."""
+    """As `split_ood`, for a state in which an entry may stand for several samples."""
     is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
@@ -4401,9 +4446,9 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold, as oodeel has it: all else here says score > threshold.
+    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
-    Source: oodeel, eval/metrics.py, whose returns these are.
+    Source: oodeel, eval/metrics.py, which returns the same four counts.
 
     >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
     (1, 1, 0, 1)
@@ -4421,11 +4466,11 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
     score ≥ threshold, as of `ftpn`.
-    The rates carry the two ends of the curve besides, the accuracy does not.
+    The rates also have the two ends of the curve; the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
-    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy), and with `return_raw` the pair of the counts
-    (FP, TP, FN, TN) and those. Raises ValueError as `ftpn` does, and for a class without samples.
+    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy); with `return_raw`, the pair of the counts
+    (FP, TP, FN, TN) and these arrays. Raises ValueError as `ftpn` does, and for a class without samples.
     Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
 
     >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)
@@ -4558,7 +4603,7 @@ def is_function(metric: Any) -> bool:
 
 
 def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
-    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+    """Call a function of sklearn.metrics with the labels, 1 for OOD, and the scores or decisions; return its result.
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
@@ -4580,7 +4625,7 @@ def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarr
 
 # ---- ood/bench.py ----------------------------------------------------------------------------------------------------
 #
-# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
+# Out-of-distribution benchmarks: metrics by name, including scikit-learn's.
 #
 # A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
 # call come from one sort of the scores and one pass over the counts.
@@ -4612,7 +4657,7 @@ def bench_metrics(
     aupr_out      average precision with OOD as the positive class
     aupr_in       average precision with in-distribution as the positive class, of the negated scores
     aupr_out_trapezoid, aupr_in_trapezoid
-                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+                  area under these precision-recall curves by trapezoids, as in OpenOOD and pytorch-ood
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
@@ -4621,15 +4666,15 @@ def bench_metrics(
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
                   with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
-                  in _curve; what it returns is a result as it is
+                  in _curve; its return value is the result
 
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
-    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
-    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
+    were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
+    results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
     thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
@@ -4660,9 +4705,9 @@ def bench_metrics(
 def function_results(
     positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
 ) -> dict[str, Any]:
-    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+    """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Of scores that were cut there are none.
+    Scores that were cut have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -4706,7 +4751,7 @@ def bench_rates(
 
 
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
-    """What computes each metric, by name."""
+    """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
     names = set()
@@ -4731,7 +4776,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
@@ -4748,7 +4793,7 @@ def _plain(value: Any) -> float:
 
 
 def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) -> Results:
-    """Values and errors of those that have bounds, in the order of the names."""
+    """Values and errors of the metrics with bounds, in the order of the names."""
     values = _values(passes)
     if not values:
         raise ValueError(
@@ -4760,7 +4805,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
 
 
 def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
-    """What computes a metric."""
+    """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return sklearn_measure(metric, name, threshold)
@@ -4794,24 +4839,24 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
 #
-# A row for each sample: its score, what it is, what it was called, and what became of that.
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
 # Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
     "known, called unknown",
-    "unknown, taken for known",
+    "unknown, called known",
     "unknown, called unknown",
 )
 
 
 def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
     if "significant_bits" in state:
         raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
     for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
@@ -4822,11 +4867,11 @@ def check_samples(state: Mapping[str, Any]) -> None:
 def sample_table(
     scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
 ) -> dict[str, list[Any]]:
-    """What became of each sample.
+    """The table of samples, with the outcome of each.
 
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
-    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
-    order in which they were added, from 0, by default all.
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
     Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
     of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
 
@@ -4838,7 +4883,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
@@ -4850,20 +4895,20 @@ def sample_table(
 
 # ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
 #
-# What became of each sample of an out-of-distribution benchmark, at one threshold.
+# Outcomes of samples of an out-of-distribution benchmark, at one threshold.
 
-POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 
 
 def ood_samples(
     state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
 ) -> dict[str, Any]:
-    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+    """The outcome of each sample, which is called unknown iff score > threshold: see `sample_table`.
 
-    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
-    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Parameters: state of `reduce_ood`; values of its labels; sides of the state; metrics, names and functions;
+    threshold, by default of the first operating point or detect_acc among the metrics, or else of fpr95tpr.
     Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
-    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    Raises ValueError unless the rows of the state are single samples, and for a point that only scores of −inf reach.
     """
     check_samples(state)
     named: dict[str, float] = {}
@@ -4893,19 +4938,19 @@ Name = str | Callable[..., Any]  # of a metric
 class OODBench(Metric):
     """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
 
-    Columns: see `reduce_ood`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is all other labels
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label
     ignore_value: the label of samples that are left out
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
-    threshold: for rates and label-based metrics, which judge score > threshold
+    threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add the threshold of detect_acc and of operating points
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`
 
-    Raises ValueError for a label that is none of these values, and for per_sample of samples that were counted or whose
-    scores were cut, or of a step without a threshold; and what `bench_metrics` raises.
+    Raises ValueError for any other label; for per_sample if samples were counted or their scores cut, or with a step
+    but no threshold; and the errors of `bench_metrics`.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
@@ -4971,7 +5016,7 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; with `per_sample`, the table of samples and the threshold of its decisions."""
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)

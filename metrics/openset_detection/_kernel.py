@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import io
 import math
+import multiprocessing
 import numbers
 import os
 import platform
@@ -17,10 +18,11 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -33,7 +35,7 @@ from numpy.lib.npyio import NpzFile
 
 # ---- extras.py -------------------------------------------------------------------------------------------------------
 #
-# What to install where a library that only some of the project needs is missing.
+# Errors that say what to install where an optional library is missing.
 
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
@@ -124,7 +126,7 @@ def distinct_values(x: Array) -> Array:
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -303,7 +305,7 @@ def is_floating(x: Array) -> bool:
 
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -396,7 +398,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 
@@ -429,7 +431,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -583,7 +585,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -636,7 +638,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -982,13 +984,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
     return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
@@ -1015,6 +1017,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
             return
 
 
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
+
+
 def num_samples(state: Mapping[str, Any]) -> int:
     """How many samples there are in a state."""
     if "counts" in state:
@@ -1036,6 +1045,114 @@ def copied(state: State, but: Collection[str] = ()) -> State:
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
+
+
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
+# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+
+Result = TypeVar("Result")
+_in_fork = False
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """How many threads this thread may spread its work over.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    an integer of at least 1.
+    """
+    if _in_fork or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads and return their results, in the order of the pieces.
+
+    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
+    after Ctrl-C, pieces that have not begun are left out.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
 
 
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
@@ -1066,7 +1183,7 @@ class Rate(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A count of which fewer or more is better; counts without a direction are plain integers."""
+    """A count with a direction: fewer or more is better; counts without one are plain integers."""
 
     value: int
     higher: bool
@@ -1223,7 +1340,7 @@ def _is_integer(name: str) -> bool:
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
 class Prepared(ABC):
-    """Rows of equal samples or images, in an order that does not depend on how they came.
+    """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
@@ -1260,13 +1377,17 @@ class MissingClassError(ValueError):
 #
 # A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
 # rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-Step = TypeVar("Step")
 
 
 def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
@@ -1278,13 +1399,40 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
     """
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
-    rng = np.random.default_rng(random_state)
     strata = parts_of_strata(prepared)
-    values = np.empty((len(keys), n_resamples))
-    for i in with_progress(range(n_resamples), n_resamples):
+
+    def resample(rng: np.random.Generator) -> list[float]:
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        values[:, i] = [rates[key].value for key in keys]
-    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1303,14 +1451,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
@@ -1389,7 +1529,7 @@ COUNTS = "counts"  # the column
 
 
 def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers: how often each row occurs; rows with 0 are dropped.
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
 
     Raises ValueError unless there is a count for each row.
     """
@@ -1531,7 +1671,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
 def results_and_replicates(
     metric: Prepares, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     Those of several metrics, such as one for each category of a folder, can be put into one dict each.
     """
@@ -1562,7 +1702,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 
 
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
     """
@@ -1613,7 +1753,7 @@ def named(group: str) -> Iterator[None]:
 
 
 def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
+    """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
@@ -1742,7 +1882,7 @@ class Metric:
         self._samples = 0
 
     def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
     @property
@@ -1808,7 +1948,7 @@ class Metric:
             return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1889,7 +2029,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + self._num_rows([parts])
@@ -1939,8 +2079,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -1977,9 +2119,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2008,7 +2151,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2019,7 +2169,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2093,13 +2243,13 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
 
 def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, different from those of other runs that use the folder.
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
 
     Raises ValueError where neither a launcher nor the caller distinguishes the runs.
     """
@@ -2224,7 +2374,7 @@ def _read(path: Path) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:
@@ -2404,7 +2554,7 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
+    """The number of samples that each row stands for, (N,)."""
     counts = integer_column(state, name, 1, MAX_COUNT)
     total = float(counts.sum(dtype=np.float64))
     if total > MAX_COUNT:
@@ -2433,7 +2583,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -2459,7 +2609,7 @@ class DetectionState(TypedDict):
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot return."""
     check_arrays(state, [*DetectionState.__annotations__], ["counts"])
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
@@ -2498,22 +2648,22 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
-    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
-    found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
+    boxes, num_predictions, boxes_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    objects, num_references, objects_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
-        "predictions": found,
-        "references": true,
+        "predictions": boxes,
+        "references": objects,
         "ignored": _ignored(references, num_references),
-        "prediction_remainders": found_off,
-        "reference_remainders": true_off,
+        "prediction_remainders": boxes_off,
+        "reference_remainders": objects_off,
     }
 
 
@@ -2540,7 +2690,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
-    """Which of all images' objects are ignored: those that a dict says are ignored or a crowd, none of a table's."""
+    """Flag the ignored objects of all images: a dict says which are ignored or a crowd; a table has none."""
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     for i, image in enumerate(references):
         if type(image) is np.ndarray or not isinstance(image, Mapping):
@@ -2594,7 +2744,7 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 
 
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
-    """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
+    """Turn boxes into their corners in place, and return the rounding error of each corner."""
     if box_format == "xyxy":
         return np.broadcast_to(0.0, (len(table), 4))  # which takes no memory
     remainders = np.empty((len(table), 4))
@@ -2609,7 +2759,7 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
 
 
 def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A + b rounded, and what rounding took off, which float64 holds. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
@@ -2636,7 +2786,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
@@ -2645,12 +2795,12 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 
 # ---- detection/corners.py --------------------------------------------------------------------------------------------
 #
-# Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
+# Corners of boxes with their rounding errors, and the exact IoU of two boxes.
 #
-# Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-# that an IoU is a fraction of the numbers of the input.
+# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
+# so that an IoU is a fraction of the numbers of the input.
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2667,13 +2817,13 @@ class Corners(NamedTuple):
     border: int
 
     def parts(self, row: Any) -> list[float]:
-        """Four corners of a box, what to add to each of them, and the border."""
+        """Four corners of a box, the remainder to add to each of them, and the border."""
         return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box whose area is too small for float64.
+        Infinite for a box with an area that is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
@@ -2777,9 +2927,9 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- detection/pairs.py ----------------------------------------------------------------------------------------------
 #
-# Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image.
+# Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -2828,14 +2978,14 @@ def listed_pairs(
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
+    """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
-        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+        listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
@@ -2848,10 +2998,10 @@ def listed_pairs(
 def pairs_above(
     boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
-    """List the pairs of a box and another of its image whose IoU reaches the threshold.
+    """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold.
 
-    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
-    operation; the division is spared where the product is clear.
+    Returns their number; pairs beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by operation;
+    the division is skipped where the product decides.
     """
     size = box = start = 0
     clear = 0.999 * threshold
@@ -2903,7 +3053,7 @@ def _pairs_of(
 
 
 def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
+    """The number of objects in each prediction's image, and the row of the first."""
     starts = np.cumsum(num_references) - num_references
     return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
 
@@ -2922,8 +3072,8 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 # threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
 # width 1 at 1e16.
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -2959,7 +3109,7 @@ class Overlaps(NamedTuple):
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold, ranked."""
+        """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
         return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
@@ -2977,7 +3127,7 @@ def overlapping_pairs(
     iou_threshold: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
 
     Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
     in (0, 1]; corners of both, where the tables are rounded.
@@ -3016,7 +3166,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])
@@ -3033,7 +3183,7 @@ def _pairs_of_lost(
 
 
 def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
-    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
     if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
@@ -3066,7 +3216,7 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------
 #
-# The rules of open-set detection: what decides which box takes which object, and what it counts as.
+# The rules of open-set detection: they decide which box takes which object, and with which outcome.
 
 MATCHINGS = ("iou", "confidence")
 
@@ -3109,7 +3259,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
-    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
+    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -3146,12 +3296,12 @@ class Rules:
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
 #
-# Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
+# One-to-one matching of predictions and objects within each image, whatever their classes.
 #
 # The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-# list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
-# image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
-# most confident first, and giving each the free object that it overlaps most.
+# list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
+# image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+# gives each the free object that it overlaps most.
 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
@@ -3178,9 +3328,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """
@@ -3190,7 +3340,7 @@ def match_boxes(
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
-    """Choose from the pairs those that are matched; see `match_boxes`."""
+    """Choose the matched pairs; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
@@ -3221,9 +3371,9 @@ def first_pairs(
 
 
 def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+    """The places of the entries with the lowest key in their group, all of equal ones; the last key counts first.
 
-    Parameters: places of the entries that are looked at; groups and keys of all entries.
+    Parameters: places of the entries to choose from; groups and keys of all entries.
 
     >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
     >>> lowest_of_each(np.arange(4), groups, keys).tolist()
@@ -3239,7 +3389,7 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
+    """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
         boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
@@ -3248,7 +3398,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
 
 
 def box_ranks(columns: np.ndarray) -> np.ndarray:
-    """Rank the rows of a table by their columns, of which the first counts first; equal rows have equal ranks.
+    """Rank the rows of a table by their columns, the first column first; equal rows have equal ranks.
 
     >>> box_ranks(np.asarray([[1.0, 5.0], [0.0, 9.0], [1.0, 5.0]])).tolist()
     [1, 0, 1]
@@ -3261,7 +3411,7 @@ def box_ranks(columns: np.ndarray) -> np.ndarray:
 
 
 def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
-    """Take pairs listed best first, each whose boxes are both still free."""
+    """Take each pair of two boxes that are still free, from pairs listed best first."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
     for start in range(0, len(ranked.rows), _LISTED):
         part = slice(start, start + _LISTED)
@@ -3281,15 +3431,15 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
-# What takes part in an evaluation, and what each detection counts as, whatever the protocol.
+# The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
 #
-# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
-# many equal images each image stands for.
+# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+# however many equal images each image stands for.
 
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -3333,14 +3483,14 @@ class SelectedBoxes(NamedTuple):
         return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
 
     def pairs(self) -> Pairs:
-        """Those whose IoU reaches the threshold of the rules."""
+        """The pairs with an IoU that reaches the threshold of the rules."""
         return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
 
 
 class Outcomes(NamedTuple):
-    """What each prediction counts as.
+    """The outcome of each prediction.
 
-    boxes: what takes part
+    boxes: the boxes that take part
     outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
         these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
@@ -3396,15 +3546,15 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
 
 # ---- detection/mending.py --------------------------------------------------------------------------------------------
 #
-# What mending all errors of one kind would change.
+# Changes of counts if all errors of one kind were mended.
 
 class Mending(NamedTuple):
-    """What changes where errors are mended.
+    """Changes of outcomes by mending errors.
 
-    going: rows of the false positives that are none any more
-    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
-        they take, whose class they say
-    leaving: rows of the objects that count no longer
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
     """
 
     going: np.ndarray
@@ -3416,7 +3566,7 @@ class Mending(NamedTuple):
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
     One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
@@ -3424,11 +3574,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
+        is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
     taking = taking[surest]
@@ -3449,7 +3599,7 @@ def without_objects(objects: np.ndarray) -> Mending:
 
 # ---- detection/counting.py -------------------------------------------------------------------------------------------
 #
-# The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+# Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 #
 # All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
 # threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
@@ -3480,25 +3630,25 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
     return Ranked(confidence[order], image[order])
 
 
-def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(found.outcome == code)
-    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+    rows = np.flatnonzero(outcomes.outcome == code)
+    return ranked(outcomes.boxes.predictions[rows, 4], outcomes.boxes.image[rows])
 
 
-def counts_by_image(found: Outcomes) -> CountColumns:
+def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
-    boxes = found.boxes
+    boxes = outcomes.boxes
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    table = np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+    return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
-    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    """Changes of TP_unknown, and of the number of unknown objects, in each image by mending errors."""
     size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
     coming, leaving = (
         boxes.image[mending.taking[is_unknown[mending.objects]]],
@@ -3511,21 +3661,21 @@ def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
-    """Sums over the images, each as often as it counts."""
+    """Sums over the images, weighted by their counts."""
     return {name: int(counts @ column) for name, column in by_image.items()}
 
 
 def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
-    """The table by image, with a row for each of the images that an image stands for."""
+    """The table by image, with each row repeated for equal images."""
     return {name: np.repeat(column, counts) for name, column in by_image.items()}
 
 
-def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
-    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + outcomes.outcome
+    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
     objects = ClassObjects.of(boxes, classes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
@@ -3545,7 +3695,7 @@ class ClassObjects(NamedTuple):
 
     @classmethod
     def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
-        """Those of the boxes."""
+        """Count the objects of the boxes."""
         counted = ~boxes.ignored
         return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
 
@@ -3569,10 +3719,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
-def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
-    counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
+def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
+    counts = outcomes.boxes.counts
+    reached = (ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 
@@ -3624,34 +3774,34 @@ class BudgetRecall:
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
         self._counts = boxes.counts
-        self._found = found_within(boxes, overlaps, sizes, budget)
+        self._matched = found_within(boxes, overlaps, sizes, budget)
         objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
         total = int(counts @ self._total)
-        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """AR@k of each image."""
-        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
 
 def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
-    """In each image, unknown objects that the k most confident predictions find, summed over ten IoU thresholds.
+    """Count, in each image, unknown objects that the k most confident predictions find, over ten IoU thresholds.
 
     The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
-    one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
-    predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
-    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object. With
-    budget="called unknown", only the predictions called unknown are ranked.
+    one after the other takes the free unknown object that it overlaps most. With budget="unknown", predictions on known
+    objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown object takes the free known
+    object that it overlaps most, or lies on an ignored object. With budget="called unknown", only the predictions
+    called unknown are ranked.
 
     Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
     Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
-    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN), whose code
-    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU; Wang et al., Unidentified Video
+    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN; its code
+    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU); Wang et al., Unidentified Video
     Objects, ICCV 2021, for budget="all".
     """
     confidence, label = boxes.predictions[:, 4:].T
@@ -3670,7 +3820,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
@@ -3680,7 +3830,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
 
 
 def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
-    """Whether each prediction takes a known object at an IoU of 0.5, or takes none and lies on an ignored one."""
+    """Flag the predictions that take a known object at an IoU of 0.5, or take none and lie on an ignored one."""
     pairs = overlaps.reaching(RECALL_IOUS[0])
     to_ignored = boxes.ignored[pairs.columns]
     counted = pairs.take(~to_ignored)
@@ -3692,7 +3842,7 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
-    """The pairs that are matched one after the other, in the order of the keys, of which the last counts first."""
+    """Match pairs one after the other, in the order of the keys; the last key counts first."""
     order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
@@ -3728,9 +3878,9 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    It is a sum for each piece of the bits, as long as int64 holds.
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
     xp = array_namespace(sizes)
     return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
@@ -3776,13 +3926,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
-# Precision-recall curves class by class, with each image as often as it counts, and the area under them.
+# Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
 class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+    """TP, FP, and predictions on unknown objects, at or above each distinct confidence, from the highest."""
 
     tp: np.ndarray
     fp: np.ndarray
@@ -3839,11 +3989,11 @@ class RankedClass(NamedTuple):
 
 
 class MendedClass(NamedTuple):
-    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+    """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
-    tp_image: of each true positive, from the most confident on
+    tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the same of the false positives that went
+    gone_image, gone: the images of the false positives that went, and how many reach each confidence
     """
 
     tp_image: np.ndarray
@@ -3862,17 +4012,17 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], sums])
 
 
-def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
+def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
     """Rank the predictions of each class.
 
-    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
-    has so many.
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class; size,
+    the number of rows of this table.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     ranked = np.argsort(-boxes.predictions[:, 4])
     few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
     ranked = ranked[np.argsort(few, kind="stable")]
-    outcome = found.outcome[ranked]
+    outcome = outcomes.outcome[ranked]
     kinds = np.ones((4, len(rows)), dtype=bool)
     kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
     kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
@@ -3950,7 +4100,7 @@ AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = 
 
 # ---- detection/protocols.py ------------------------------------------------------------------------------------------
 #
-# What a protocol is: rules by which boxes are matched once, and one function from counts of images to results.
+# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
 
 class DetectionOptions(Protocol):
     """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
@@ -3969,19 +4119,19 @@ class DetectionOptions(Protocol):
 
 
 class MatchedImages(ABC):
-    """Images whose boxes are matched by the rules of a protocol.
+    """Images with boxes matched by the rules of a protocol.
 
-    found: what each prediction counts as
-    by_image: counts of one of each image, of which results are made
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image, from which results are computed
     """
 
-    found: Outcomes
+    outcomes: Outcomes
     by_image: CountColumns
 
     @staticmethod
     @abstractmethod
     def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, of which those pairs reach the IoU threshold."""
+        """Match boxes, from the pairs of them that reach the IoU threshold."""
 
     @classmethod
     @abstractmethod
@@ -4010,11 +4160,11 @@ class MatchedImages(ABC):
 
     @abstractmethod
     def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results what they gain where an error is mended."""
+        """Add to the results their gains from mending an error."""
 
 
 def gain(error: str, measure: str) -> str:
-    """The name of what mending an error adds to a measure.
+    """The name of a measure's gain from mending an error.
 
     >>> gain("badly placed", "mAP")
     'ΔmAP(badly placed)'
@@ -4024,7 +4174,7 @@ def gain(error: str, measure: str) -> str:
 
 # ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
 #
-# Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
+# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
 #
 # boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 
@@ -4052,18 +4202,18 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    found = openset_outcomes(state, rules)
-    return in_total(counts_by_image(found), found.boxes.counts)
+    outcomes = openset_outcomes(state, rules)
+    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
 
 
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """What each confident prediction counts as; see `count_openset_detections`."""
+    """Outcomes of the confident predictions; see `count_openset_detections`."""
     boxes = select_boxes(state, rules)
     return one_to_one_outcomes(boxes, boxes.pairs())
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """The same of selected boxes, of which those pairs reach the IoU threshold."""
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
     pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
     matched = np.full(len(boxes.predictions), -1)
@@ -4106,7 +4256,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 class OwDln(MatchedImages):
-    """Images whose boxes are matched one to one, whatever their classes; see `count_openset_detections`."""
+    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
 
     match = staticmethod(one_to_one_outcomes)
 
@@ -4123,8 +4273,8 @@ class OwDln(MatchedImages):
         return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.found)
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
         self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4141,28 +4291,28 @@ class OwDln(MatchedImages):
         return {**rates, **totals}
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall gains."""
-        self._mended[error] = unknown_by_image(self.found.boxes, mending)
+        """Add the gain of U-Recall."""
+        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, with how many of its objects were called unknown."""
-        found, boxes, classes = self.found, self.found.boxes, class_rows(self.found.boxes)
-        called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes, classes = self.outcomes, self.outcomes.boxes, class_rows(self.outcomes.boxes)
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
         rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-        return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+        return {**counts_by_class(outcomes, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Rates and counts of each image."""
-        return _with_rates(as_rows(self.by_image, self.found.boxes.counts))
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only where they are matched in its order."""
-        if self.found.boxes.rules.matching == "iou":
+        if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
             )
-        above = _with_rates(counts_above(self.found, results, thresholds))
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
         return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 
@@ -4176,7 +4326,7 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
 #
-# The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
+# The predictions and objects of all classes, with their curves, APs and means for given counts of images.
 
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
@@ -4198,16 +4348,16 @@ class RankedClasses(NamedTuple):
     rule: str
 
     @classmethod
-    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
-        boxes, labels = found.boxes, class_rows(found.boxes)
+    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
+        boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
         rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
-        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
         objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
         return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
-        """What changes where errors are mended."""
+        """Changes of the classes by mending errors."""
         boxes = self.boxes
         gone = np.zeros(len(self.rows), dtype=bool)
         gone[mending.going] = True
@@ -4220,7 +4370,7 @@ class RankedClasses(NamedTuple):
         return MendedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
-        """What the classes give where each image occurs `counts` times."""
+        """Count the classes where each image occurs `counts` times."""
         sums = [ranked.sums(counts) for ranked in self.ranked]
         curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
@@ -4229,14 +4379,14 @@ class RankedClasses(NamedTuple):
 
 
 class MendedClasses(NamedTuple):
-    """What changes where errors are mended: some classes, and the objects that no longer count."""
+    """Changes by mending errors: of some classes, and of the objects that no longer count."""
 
     changed: dict[int, MendedClass]
     leaving: ClassObjects
 
 
 class CountedClasses(NamedTuple):
-    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+    """Sums, a curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
     counts: np.ndarray
@@ -4246,7 +4396,7 @@ class CountedClasses(NamedTuple):
     aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
-        """The same where errors are mended, but for the sums and curves."""
+        """The classes after errors are mended; sums and curves stay as they were."""
         average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
@@ -4260,7 +4410,7 @@ class CountedClasses(NamedTuple):
         return self._replace(objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""
         aps = [self.aps[row] for row in self._with_objects(group)]
         return rounded_sum(aps, len(aps)) if aps else 0.0
 
@@ -4289,10 +4439,10 @@ class CountedClasses(NamedTuple):
 # predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """What each prediction counts as within its class, where all unknown objects are of one class.
+    """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
-    class and coordinates; of equally confident predictions that point at one object, the one with the higher IoU, then
+    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
     """
     confidence, label = boxes.predictions[:, 4:].T
@@ -4327,7 +4477,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 
-class TakenForKnown(NamedTuple):
+class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -4339,14 +4489,14 @@ class TakenForKnown(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return TakenForKnown(np.unique(pairs.rows), objects, highest)
+    return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
@@ -4361,7 +4511,7 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
 
 
 def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The first place of the number that is nearest to each target; of two, that of the smaller."""
+    """The first place of the nearest number to each target; of two equally near, the smaller one."""
     above = np.minimum(np.searchsorted(ascending, targets), len(ascending) - 1)
     below = np.maximum(above - 1, 0)
     is_below = np.abs(targets - ascending[below]) <= np.abs(targets - ascending[above])
@@ -4369,7 +4519,7 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 class ClosedSet(NamedTuple):
-    """What WI compares: the images without an unknown object, and the predictions of known classes in all.
+    """The two sets that WI compares: the images without an unknown object, and all images.
 
     known_only: (N,) whether an image has no unknown object, ignored ones included
     objects: (N,) known objects that count
@@ -4382,12 +4532,12 @@ class ClosedSet(NamedTuple):
     fp: Ranked
 
 
-def closed_set(found: Outcomes, objects: np.ndarray) -> ClosedSet:
-    """What WI needs, with the number of known objects of each image."""
-    boxes = found.boxes
+def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
+    """Collect the input of WI; objects (N,), the number of known objects of each image."""
+    boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(found, TP_KNOWN), ranked_outcome(found, FP_KNOWN))
+    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
@@ -4429,17 +4579,17 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 #       → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
 
 class Owod(MatchedImages):
-    """Images whose boxes are matched as in Pascal VOC.
+    """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
-    most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
-    one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
+    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -4467,20 +4617,20 @@ class Owod(MatchedImages):
         return Rules(**{**rules, "matching": "confidence"})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.outcomes = self.match(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
-            **counts_by_image(self.found),
+            **counts_by_image(self.outcomes),
         }
-        on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
+        on_unknown = np.zeros(len(self.outcomes.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, on_unknown, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
-        self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
+        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
         self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4526,22 +4676,22 @@ class Owod(MatchedImages):
         }
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall, U-AP and each mAP gain."""
-        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
+        """Add the gains of U-Recall, U-AP and each mAP."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
-            **counts_by_class(self.found, classes.labels),
+            **counts_by_class(self.outcomes, classes.labels),
             "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """A-OSE, U-Recall and the counts of each image."""
-        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.found.boxes.counts).items()}
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
         return {
             "A-OSE": rows.pop("A-OSE"),
             "A-OSE(detections)": rows.pop("A-OSE(detections)"),
@@ -4551,8 +4701,8 @@ class Owod(MatchedImages):
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
-        boxes, taken = self.found.boxes, self.taken
-        above = counts_above(self.found, results, thresholds)
+        boxes, taken = self.outcomes.boxes, self.taken
+        above = counts_above(self.outcomes, results, thresholds)
         objects = ranked(taken.confidence, boxes.object_image[taken.objects])
         rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
         return {
@@ -4576,7 +4726,7 @@ def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]
 
 # ---- detection/false_positives.py ------------------------------------------------------------------------------------
 #
-# Kinds of false positives, in the order of TIDE, with known and unknown objects told apart.
+# Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
 #
 # boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
 #       → the kind of each false positive, and the object that it should have taken
@@ -4594,7 +4744,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 
@@ -4617,15 +4767,15 @@ class FalseOverlaps(NamedTuple):
         return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
 
 
-def is_false_positive(found: Outcomes) -> np.ndarray:
+def is_false_positive(outcomes: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[found.outcome]
+    return IS_WRONG[outcomes.outcome]
 
 
-def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = found.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
     nearby, _ = overlaps.compared(NEARBY)
     if (nearby < 0).any():
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
@@ -4635,8 +4785,8 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
-def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
+def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
@@ -4646,18 +4796,18 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     background: IoU ≤ 1/10 with each object
     both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
-    Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
-    object with the smaller class and coordinates counts.
+    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
+    Of equal IoUs the object with the smaller class and coordinates counts.
 
     Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
-    boxes = found.boxes
-    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
-    kind = np.where(is_false_positive(found), BACKGROUND_CALLED + says_unknown, -1)
+    kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (
@@ -4671,15 +4821,15 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Of some pairs, that of each prediction with the object that it overlaps most."""
-    boxes, pairs = found.boxes, beside.pairs
+def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, beside.pairs
     return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
 
 
 # ---- detection/fates.py ----------------------------------------------------------------------------------------------
 #
-# Fates: what became of each object, known or unknown.
+# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
 
 FATES = (
     ("known", "found"),
@@ -4698,7 +4848,7 @@ _FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
 _AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
 
 
-def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The fate of each object, and the class that it was called; −1 for ignored objects.
 
     The first fate that applies, where t is the IoU threshold:
@@ -4712,13 +4862,13 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
 
     Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
     """
-    boxes, pairs = found.boxes, beside.pairs
+    boxes, pairs = outcomes.boxes, beside.pairs
     fate = np.full(len(boxes.references), _MISSED)
     fate[pairs.columns[~beside.same]] = _BOTH
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
@@ -4734,10 +4884,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
 
 # ---- detection/errors.py ---------------------------------------------------------------------------------------------
 #
-# Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
 #
-# found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-#                                                        → outcomes with a kind mended → gains, by the protocol
+# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+#                                                           → outcomes with a kind mended → gains, by the protocol
 
 MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
@@ -4761,14 +4911,14 @@ class Errors:
     """
 
     def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
-        found = matched.found
-        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        outcomes = matched.outcomes
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
         if threshold < NEARBY:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(found, overlaps)
+        beside = false_overlaps(outcomes, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(found, beside)
-        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        self.fates, self.called = object_fates(outcomes, beside)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
         is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
@@ -4778,7 +4928,7 @@ class Errors:
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            matched.mend(kind, mending(found, going, self.about) if has_target else without_predictions(going))
+            matched.mend(kind, mending(outcomes, going, self.about) if has_target else without_predictions(going))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4792,7 +4942,7 @@ class Errors:
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
         gains = {
             f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
             for measure in _MEASURES
@@ -4814,8 +4964,8 @@ class Errors:
         }
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and how many unknown objects were called the class."""
-        boxes = self._matched.found.boxes
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._matched.outcomes.boxes
         classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
 
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
@@ -4828,12 +4978,12 @@ class Errors:
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """How many entries of each image have each place, by its name; −1 is none."""
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
     width = len(names) + 1
     counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
     return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
@@ -4869,7 +5019,7 @@ def places_of_images(state: DetectionState) -> np.ndarray:
 
 
 def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
-    """Groups of images with the same x1 of their first boxes, in the order of its bytes; those without boxes are 0."""
+    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
     some = np.flatnonzero(numbers)
     groups = np.zeros(len(numbers), np.int64)
     if len(some):
@@ -4919,7 +5069,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
 
 class PreparedImages(Prepared):
-    """Images whose boxes are matched once; equal images are one row, in the order of their boxes."""
+    """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, protocol: type[MatchedImages], options: PreparedOptions) -> None:
         self.state, self._options = state, options
@@ -4945,7 +5095,7 @@ class PreparedImages(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many images each row stands for."""
+        """The number of images that each row stands for."""
         return tally(self._places, self._own, len(self._first))
 
     @property
@@ -4995,7 +5145,7 @@ class PreparedImages(Prepared):
 
 # ---- detection/openset_detection.py ----------------------------------------------------------------------------------
 #
-# openset_detection: known objects found, unknown objects called unknown; two families of measures.
+# The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
 
 PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 
@@ -5004,26 +5154,26 @@ PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes.
 
-    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_boxes`. Options, in addition to the common ones (see `Metric`):
 
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
-    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
-    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
+    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
-        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
-    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
-        positives with what mending them gains; see `Errors`
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
+    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
+        with the gains from mending them; see `Errors`
     recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 
-    Raises ValueError for an option that the protocol does not have, and what its rates raise.
+    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
-    >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
-    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
+    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
     1
     """
 
@@ -5073,8 +5223,8 @@ class OpenSetDetection(Metric):
     @property
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
-        given = plain_value(self.recall_budgets)
-        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        budgets = plain_value(self.recall_budgets)
+        sizes = [] if budgets in (None, (), []) else as_int_list(budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes
@@ -5116,7 +5266,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
+    Parameters: rules; their matching and count_background have no effect here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

@@ -46,10 +46,10 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
-    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
-    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
-    were cut, those of pixels have errors, and what has no bound is left out.
-    Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
@@ -63,7 +63,7 @@ class AnomalySuite(Metric):
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
-    Raises ValueError if a level has one class only.
+    Raises ValueError if a level has only one class.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -169,8 +169,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
-        parts = super()._reduced(columns, asked)
+    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
+        parts = super()._reduced(columns, metric)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts
@@ -181,7 +181,7 @@ class AnomalySuite(Metric):
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, if it is asked for."""
+        """The table of images, with `per_image`."""
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
@@ -192,14 +192,14 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
+    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

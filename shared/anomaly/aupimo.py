@@ -40,12 +40,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 
 
 class PimoPixels(NamedTuple):
-    """What AUPIMO is of.
+    """The pixels that AUPIMO is computed from.
 
     normal: (P,) the pixels of normal images, image by image
-    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -96,17 +96,17 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
 
 
 def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
-    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+    """The AUPIMO of each image of a state; None for images without anomalous pixels, such as normal ones.
 
     See `aupimo`; raises as `pimo_pixels`.
     """
     normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
-    # all of one weight are counted, which is the same
+    # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
-    found: list[float | None] = [None] * len(state["num_normal"])
+    values: list[float | None] = [None] * len(state["num_normal"])
     for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
-        found[i] = value
-    return found
+        values[i] = value
+    return values
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -154,15 +154,15 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
 
 
 def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    """The share of [ln L, ln U] on which pixels are found; a pixel is found from an F between `first` and `last` on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
     inside = (last > low) & (first < high) & ((last < high) | (first > 0))
     a, b = first[inside], last[inside]
-    found = np.maximum(0.0, np.log(high / b))
+    found_shares = np.maximum(0.0, np.log(high / b))
     tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
     a, b = a[tied], b[tied]
     upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
-    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
-    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    found_shares[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found_shares / math.log(high / low), 1.0)
     return shares

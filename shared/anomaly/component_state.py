@@ -1,4 +1,4 @@
-"""Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone."""
+"""Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
-    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
 
     object_found, object_expected: (K,) image by image
     component_inside, component_sizes: (M,) image by image
-    num_objects, num_components: (N,) of each image, how many of these are its own
-    component_threshold, min_predicted, min_object: what they were found by
+    num_objects, num_components: (N,) the numbers of objects and components of each image
+    component_threshold, min_predicted, min_object: the rule that they were found by
     """
 
     object_found: NotRequired[np.ndarray]
@@ -46,7 +46,7 @@ class ComponentColumns(TypedDict):
 
 
 class ComponentRule(NamedTuple):
-    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
 
     threshold: float
     min_predicted: int
@@ -54,7 +54,7 @@ class ComponentRule(NamedTuple):
 
 
 def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None where these are not asked for."""
+    """Check the options of components; None without components."""
     sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
     if not as_bool(components, "components"):
         return None
@@ -71,10 +71,10 @@ def component_columns(
 ) -> ComponentColumns:
     """The components of maps.
 
-    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
-    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
+    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
-    found: list[Components] = []
+    by_map: list[Components] = []
     for i, (score_map, mask) in enumerate(zip(maps, masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
@@ -86,11 +86,11 @@ def component_columns(
         void = None if voids is None else to_numpy(voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
-        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
         np.zeros(0, np.int64)
     ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
     named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
     return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
@@ -128,7 +128,7 @@ class ComponentJudge:
         self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN in place of None."""
+        """Results where each image occurs `images` times; NaN instead of None."""
         counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)

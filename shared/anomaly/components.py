@@ -20,11 +20,11 @@ _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
 class Components(NamedTuple):
     """Objects and predicted components, of one image or of several.
 
-    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
     inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     """
 
-    found: np.ndarray
+    matched: np.ndarray
     expected: np.ndarray
     inside: np.ndarray
     sizes: np.ndarray
@@ -44,9 +44,9 @@ def components_of(
 
     P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
 
-    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
-    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
-    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
+    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
+    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -65,13 +65,13 @@ def components_of(
     component, object_ = component[left], object_[left]
 
     inside, sizes = _pixels_of(component, object_ > 0)
-    found, areas = _pixels_of(object_, component > 0)
+    matched, areas = _pixels_of(object_, component > 0)
     both = (component > 0) & (object_ > 0)
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
     kept, judged = areas > 0, sizes > 0
-    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -82,7 +82,7 @@ def _smaller(number: np.ndarray, least: int) -> np.ndarray:
 
 
 def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
     pixels = np.bincount(number, minlength=1)
     counts = np.bincount(number[chosen], minlength=len(pixels))
     pixels[0] = counts[0] = 0
@@ -90,7 +90,7 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class ComponentRates(NamedTuple):
-    """What components come to.
+    """Rates of components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -114,17 +114,17 @@ def component_rates(
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
     ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
-    found, expected, inside, sizes = components
-    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    matched, expected, inside, sizes = components
+    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
     of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
     total = int(of_objects.sum())
     f1 = Fraction()
     for twentieths in _TWENTIETHS:
-        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
     return ComponentRates(
-        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
 

@@ -1,4 +1,4 @@
-"""F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous."""
+"""F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..ranking.rounding import cut, was_cut
 
 
 def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list, NaN, and TypeError for what is no number."""
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
     is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
     if isinstance(threshold, Sized) and not is_scalar:
         raise ValueError(f"{name}: expected one threshold, got a list or array")
@@ -57,7 +57,7 @@ def decision_rates(positives: Side, negatives: Side, threshold: float | None, pr
 
 
 def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
     called = tp + fp
     counts = {
         "f1": (2 * tp, called + num_positives),
@@ -70,5 +70,5 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])

@@ -1,4 +1,4 @@
-"""References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough."""
+"""References with a mask for each defect of an image, and the number of its pixels that are enough."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from ..arrays.columns import as_labels, as_numbers, check_lengths
 from .masks import as_binary
 from .void import without_void
 
-KEYS = ("masks", "saturation_areas")  # of such a reference
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
 
     masks: Array
     areas: np.ndarray
 
 
 def has_defects(references: Any) -> bool:
-    """Whether references tell defects apart: rows of which any is a dict."""
+    """Whether references have defects: any row is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
     references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
-    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+    """The union of each image's masks, its void pixels (None without an `ignore_value`), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
-    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
-    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), which give the shapes
+    of unions where D is 0; ignore_value, the value of void pixels, in whatever mask.
+    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
     check_lengths(predictions=maps, references=references)
-    found = [
+    rows = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
         for i, (row, score_map) in enumerate(zip(references, maps))
     ]
-    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
-    voids = None if ignore_value is None else [void for void, _ in found]
-    return unions, voids, [defects for _, defects in found]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in rows]
+    voids = None if ignore_value is None else [void for void, _ in rows]
+    return unions, voids, [defects for _, defects in rows]
 
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
-    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    """The void pixels of an image, and its defects without them."""
     if not isinstance(row, Mapping) or set(row) != set(KEYS):
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")

@@ -15,7 +15,7 @@ from .maps import AnomalyState
 
 
 class ImageRates:
-    """Rates of images: those of their curves, and decisions at a threshold.
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.
     """

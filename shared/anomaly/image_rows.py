@@ -1,4 +1,4 @@
-"""Images as the rows that resamples are drawn from, in an order that does not depend on how they came."""
+"""Images as the rows that resamples are drawn from, in an order independent of the order in which they were added."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ def check_reduction(image_reduction: Any) -> np.ndarray:
 
 
 def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(given) or str(given) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(entry) or str(entry) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
     return expected
 
 

@@ -1,4 +1,4 @@
-"""What a level is judged by, as rates: areas under its curves, the best F1, and operating points."""
+"""Rates of image or pixel scores: areas under their curves, the best F1, and operating points."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MapOptions(Protocol):
 
 
 class Judge(Protocol):
-    """What gives a part of the results: those of images, of pixels, of components."""
+    """A part of the results, of images, of pixels or of components."""
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
@@ -75,7 +75,7 @@ def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Seque
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; of scores that were cut to so many bits, those with bounds, of (value, end, end)."""
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -86,10 +86,10 @@ def level_rates(
     prefix: str,
     options: MapOptions,
 ) -> Results:
-    """Values of `with_points` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
-    none. Of scores that were cut, all have errors, and none has a threshold.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
     rates: Results = {}

@@ -33,7 +33,7 @@ def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
 
 
 def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and how many samples each of the normal ones stands for; None: one each."""
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
     counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")

@@ -1,4 +1,4 @@
-"""A table of images: how each was judged, and how well its anomaly was found."""
+"""A table of images, with the decision for each and the overlap with its anomaly."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def per_image_table(
     pixel_threshold: float | None,
     pimo: list[float | None] | None,
 ) -> dict[str, list[Any]]:
-    """The images in their order, each with its score and label, and what thresholds make of it.
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
-    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
+    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
-    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
     """

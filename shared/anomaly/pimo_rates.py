@@ -1,4 +1,4 @@
-"""AUPIMO of a state, and of drawn images: each occurs a number of times, and so do the normal pixels it is judged by.
+"""AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
 
 Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
 bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
@@ -24,7 +24,7 @@ _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
 class PimoRates:
-    """The mean AUPIMO between bounds; of_images (N,), that of each image, None for those without.
+    """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
@@ -79,9 +79,9 @@ class _DrawnPixels:
         first, last = running[self.above[:seen]] / total, running[self.reached[:seen]] / total
         shares = shares_of_pixels(first, last, self.bounds)
         end = int(np.searchsorted(self.steps, seen))
-        found = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
+        areas = np.bincount(self.owners[:end], self.counts[:end] * shares[self.steps[:end]], len(images))
         there = (self.num_pixels > 0) & (images > 0)
-        values = found[there] / self.num_pixels[there] * images[there]
+        values = areas[there] / self.num_pixels[there] * images[there]
         return math.fsum(values.tolist()) / int(images[there].sum())
 
 

@@ -32,7 +32,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
 
-    Parameters: options; state, whose pixels lie image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
 
     def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
@@ -72,7 +72,7 @@ class PixelBins:
         return table
 
     def _shares(self, regions: Regions) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region."""
+        """Histograms of the pixels of regions, with each pixel as its share of its region."""
         weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
@@ -95,8 +95,8 @@ class PixelBins:
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
-    A bin whose ramp from `above` to `fp` ends below the limit has the area limit − (above + fp)/2 under its share, and
-    one that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
+    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
     whole = reach - (above + fp) / 2

@@ -1,4 +1,4 @@
-"""Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions."""
+"""Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .spro import defects_of, regions_of
 
 
 class PixelRates:
-    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
+    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
-    With `in_place`, the normal pixels of the state are sorted where they lie, which spares memory.
+    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
@@ -71,7 +71,7 @@ class PixelRates:
 class RankedRegions:
     """The pixels of regions, ranked against the normal ones.
 
-    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
     """
 
     def __init__(self, regions: Regions, normal: Side) -> None:

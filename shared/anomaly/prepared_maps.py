@@ -41,7 +41,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image, or one sample."""
+        """The number of images, or samples, that each row stands for: one."""
         return np.ones(len(self.strata), np.int64)
 
     @property

@@ -12,8 +12,8 @@ from ..arrays.sorting import sorted_with
 from ..ranking.counts import Side, as_side, check_both_classes, sort_sides
 from ..ranking.vertices import MAX_POINTS, Vertices, curve_vertices, table
 
-# a pixel's share of the curve is an integer in units of 2^-61, and one of what is left of it in units of 2^-91: both
-# add up within int64 over as many as 2^32 pixels, and what is lost is far below the rounding of a float64
+# a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both
+# add up within int64 over as many as 2^32 pixels, and the loss is far below the rounding of a float64
 _UNIT, _REST = 61, 30
 
 
@@ -27,7 +27,7 @@ def pro_curve(
     It starts at the highest score and ends at −inf. The trapezoids under all vertices are AUPRO@1.
 
     Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
-    normal pixels; max_points, as of `roc_curve`, whose distance holds here.
+    normal pixels; max_points, as of `roc_curve`, with its bound on the distance.
     Returns {"threshold", "fpr", "pro"}, lists of one length.
     Raises ValueError for NaN, an empty side, and sizes that do not add up. Source: as of `aupro`.
 
@@ -50,12 +50,12 @@ def pro_curve(
         pro = overlap[vertices.tp]
         return (pro + vertices.fp / num_normal) / 2, pro
 
-    found = curve_vertices(*sort_sides(Side(scores), others), place, max_points)
-    return table(threshold=found.thresholds, fpr=found.fp / num_normal, pro=overlap[found.tp])
+    vertices = curve_vertices(*sort_sides(Side(scores), others), place, max_points)
+    return table(threshold=vertices.thresholds, fpr=vertices.fp / num_normal, pro=overlap[vertices.tp])
 
 
 def mean_overlap(region_scores: Array, sizes: np.ndarray) -> tuple[Array, np.ndarray]:
-    """The scores in ascending order, and the mean overlap of all regions (A + 1,) with the highest so many of them."""
+    """The scores in ascending order, and (A + 1,) the mean overlap of all regions with the k highest, k = 0 … A."""
     scores, regions = sorted_with(region_scores, np.repeat(np.arange(len(sizes)), sizes))
     totals = [len(sizes) * size for size in sizes.tolist()]
     shares = np.asarray([(1 << _UNIT) // total for total in totals], np.int64)

@@ -38,7 +38,7 @@ class RegionPixels(TypedDict):
 
 
 class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
 
     scores: Array
     sizes: np.ndarray
@@ -46,7 +46,7 @@ class Regions(NamedTuple):
 
     @property
     def num_pixels(self) -> np.ndarray:
-        """(N,) of each map, how many of the pixels are its own.
+        """The number of each map's pixels in regions, (N,).
 
         >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
         [4, 0, 5]
@@ -76,13 +76,13 @@ def pixels_by_region(
     places = (np.cumsum(num_normal) - num_normal).tolist()
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        found = []
+        splits = []
         for i in range(len(pairs))[maps]:
             void = None if voids is None else voids[i]
             part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
             normal[places[i] : places[i] + part.shape[0]] = part
-            found.append((inside, sizes))
-        return found
+            splits.append((inside, sizes))
+        return splits
 
     threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
@@ -106,8 +106,8 @@ def split_regions(
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
-    the pixels of each number that the mask holds.
+    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the mask.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -136,7 +136,7 @@ def split_regions(
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
     if sum(sizes.tolist()) != total:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 

@@ -44,7 +44,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
 
 def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The ids of a state from elsewhere, if it has some."""
+    """The sample ids of a state from elsewhere, if it has any."""
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
@@ -54,7 +54,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample whose images lie in two groups."""
+    """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
         for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
@@ -67,7 +67,7 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
 
 
 def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample whose images lie in two of its groups."""
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
     group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
     first: dict[str, int] = {}
     for row, sample in enumerate(samples.tolist()):

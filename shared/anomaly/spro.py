@@ -1,8 +1,8 @@
-"""Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+"""Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
 
-With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
-each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
-that is kept. PRO is the case of s = area.
+With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
+1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
+kept. PRO is the case of s = area.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
-    saturation_areas: (D,) how many these are, Σ = B
-    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    saturation_areas: (D,) their numbers, Σ = B
+    num_defects: (N,) the number of each map's entries in `saturation_areas`
     """
 
     defect_pixels: NotRequired[Array]
@@ -38,11 +38,11 @@ class DefectPixels(TypedDict):
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
-    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+    """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
-    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
-    >>> {name: column.tolist() for name, column in found.items()}
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []
@@ -51,9 +51,9 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
             ascending(score_map[on_device(mask, score_map)])[-area:]
             for mask, area in zip(own.masks, own.areas.tolist())
         ]
-        found = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += found
-        numbers.append(len(found))
+        kept = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += kept
+        numbers.append(len(kept))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
@@ -68,14 +68,14 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    """The regions of masks and of defects, by the name of the area under their mean overlap."""
     regions, defects = regions_of(state), defects_of(state)
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 

@@ -1,4 +1,4 @@
-"""What references say of the pixels of images, whichever of their forms they come in."""
+"""The truth about the pixels of images, from any form of references."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REGIONS = ("components", "labels")
 
 
 class Truth(NamedTuple):
-    """What references say of the pixels of all images.
+    """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
     voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: of each image; None where they are not told apart
+    defects: the defects of each image; None where references are plain masks
     """
 
     masks: Sequence[Array]
@@ -35,7 +35,7 @@ def check_regions(regions: Any) -> str:
 
 
 def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
     expected, stored = check_regions(regions), str(state.get("regions", "components"))
     if stored != expected:
         raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
@@ -60,7 +60,7 @@ def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, r
 
 
 def _one_by_one(references: Any) -> Any:
-    """References as a list, whose rows can be looked at, unless they are one array."""
+    """References as a list of rows, unless they are one array."""
     rows = without_arrow(references)
     is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
     if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):

@@ -28,12 +28,12 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
+    """The ignore_value of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, entry = check_ignore_value(ignore_value), None
     if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+        entry = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if entry != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {entry}")
     return {} if expected is None else {"ignore_value": np.asarray(expected)}
 
 

@@ -1,4 +1,4 @@
-"""What each result of anomaly_suite says, in plain words."""
+"""The meaning of each result of anomaly_suite, in plain words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RATES = {
     "precision": "share of the {many} called anomalous that are, at the threshold chosen before",
     "recall": "share of the anomalous {many} called so, at the threshold chosen before",
 }
-_POINTS = {  # of a point: what it reports, and what holds there
+_POINTS = {  # the reported rate of a point, and the condition that holds there
     "fpr": (
         "lowest share of normal {many} called anomalous",
         "at most {bound} % of the normal ones are called so",
@@ -44,7 +44,7 @@ _ENDS = {
 
 
 def meaning(key: str) -> str:
-    """What a result says, by its key; "" for a key of others.
+    """The meaning of a result, by its key; "" for any other key.
 
     >>> meaning("pixel_fpr95tpr")
     'lowest share of normal pixels called anomalous where at least 95 % of the anomalous ones are found'

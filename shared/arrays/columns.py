@@ -1,4 +1,4 @@
-"""Checks of columns: each returns a checked array, or raises with the name, what was expected and what came."""
+"""Checks of columns: each returns a checked array, or raises an error that names the column and says what came."""
 
 from __future__ import annotations
 

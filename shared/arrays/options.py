@@ -1,4 +1,4 @@
-"""Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came."""
+"""Checks of options: each returns a plain Python value, or raises an error that names the option and says what came."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 
 def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
     return as_open_share(value, "confidence_level")
 
 

@@ -58,7 +58,7 @@ class ClassRatios(NamedTuple):
     """Rates of classes as fractions.
 
     classes, counts: the ids that occur, ascending, and how many samples each has
-    ratios: for each key, and each class, the counts and totals whose ratios sum to its rate
+    ratios: for each key, and each class, counts and totals; its rate is the sum of their ratios
     """
 
     classes: list[int]
@@ -103,7 +103,7 @@ def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) ->
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
-    """The samples in ascending order of their classes, and within them of their ties if asked for."""
+    """The samples in ascending order of their classes, and with `by_ties` of their ties within a class."""
     xp = array_namespace(ranks.classes)
     if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
         return ranks  # as rows that have been counted are

@@ -1,4 +1,4 @@
-"""The rank of the true class: how many other classes score above it, and how many tie with it.
+"""The rank of the true class: the numbers of other classes that score above it and that tie with it.
 
 One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
@@ -25,7 +25,7 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
 
     Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
-    the highest scores, which is what argmax predicts.
+    the highest scores, as argmax predicts.
     Raises ValueError for NaN scores, and for labels out of range.
 
     >>> import numpy as np
@@ -103,7 +103,7 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
-    """Count in each row the scores above, and equal to, that of its label; return the first row with NaN, or −1."""
+    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1."""
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
         true_score = scores[i, labels[i]]

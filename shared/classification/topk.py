@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-# rows in the order of their classes are those whose sums class by class take no sorting
+# rows in the order of their classes, so that sums by class need no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
@@ -54,7 +54,7 @@ class TopkState(TypedDict):
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
     scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
@@ -99,7 +99,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
     """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
     Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
     Returns a `TopkState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.

@@ -20,7 +20,7 @@ from .topk_rates import TIES, known_ranks
 class TopK(Metric):
     """Means over consecutive k of the top-k accuracy.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     k_list: integers in [1, C]
     ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
@@ -53,7 +53,7 @@ class TopK(Metric):
         self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
 
     def spans(self, width: int) -> Mapping[str, range | None]:
-        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -79,7 +79,7 @@ class TopK(Metric):
         return {key: Rate(value, True) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """The table of classes, if it is asked for."""
+        """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state
@@ -90,7 +90,7 @@ class TopK(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
-    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+    """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
     Columns: see `reduce_topk`. Options: see `TopK`.
 

@@ -43,7 +43,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
 def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
-    counts (N,) says how many samples each entry stands for; by default one.
+    counts (N,): the number of samples that each entry stands for, by default one.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
@@ -55,7 +55,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 def topk_accuracy(
     above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
 ) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
@@ -110,7 +110,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64; flags for one k.
+    """Count the k of consecutive `ks` at which the true class is among the top k, (N,) int64; flags for one k.
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """

@@ -1,4 +1,4 @@
-"""A metric as an aggregate of Ray Data and as a CombineFn of Beam: reduced where the rows lie, merged as they meet.
+"""A metric as an aggregate of Ray Data and as a CombineFn of Beam: reduced where the rows are, then merged.
 
 Engines run tasks again, and merge in any order: a result has the bits of one process all the same, since each engine
 takes the result of a task once.
@@ -20,9 +20,9 @@ from .batches import columns_of, counted_state, reduce_batches
 def ray_aggregate(name: str, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
     """A metric as an aggregate of Ray Data, for `Dataset.aggregate` and `Dataset.groupby(key).aggregate`.
 
-    Parameters: as of `reduce_batches`. A group of `groupby` has to fit the memory of one worker, as all of Ray's have.
-    Returns a `ray.data.aggregate.AggregateFn` whose result, under the metric's name, is what `compute` returns.
-    Raises ImportError without Ray; what the metric raises comes within Ray's own error.
+    Parameters: as of `reduce_batches`. A group of `groupby` has to fit into the memory of one worker, as always in Ray.
+    Returns a `ray.data.aggregate.AggregateFn`; its result, under the metric's name, is that of `compute`.
+    Raises ImportError without Ray; an error of the metric is wrapped in Ray's own.
     """
     with extra("ray"):
         from ray.data.aggregate import AggregateFn
@@ -45,9 +45,9 @@ def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options:
     """A metric as a CombineFn of Beam, for `CombineGlobally` and `CombinePerKey`.
 
     Parameters: as of `reduce_batches`. Elements are batches: of Arrow, as of `beam.io.ReadFromParquetBatched`, or lists
-    of rows that are dicts, as `beam.BatchElements` makes them.
-    Returns a `beam.CombineFn` whose accumulators are metrics, and whose result is what `compute` returns.
-    Raises ImportError without Beam; what the metric raises comes within Beam's own error.
+    of rows that are dicts, as of `beam.BatchElements`.
+    Returns a `beam.CombineFn` with metrics as accumulators and the result of `compute`.
+    Raises ImportError without Beam; an error of the metric is wrapped in Beam's own.
     """
     with extra("beam"):
         import apache_beam as beam
@@ -96,5 +96,5 @@ def _metric(name: str, options: Mapping[str, Any], states: Iterable[bytes]) -> M
 
 
 def _merged(name: str, options: Mapping[str, Any], states: Iterable[bytes]) -> bytes:
-    given = [state for state in states if state]
-    return given[0] if len(given) == 1 else pack(counted_state(_metric(name, options, given)))
+    present = [state for state in states if state]
+    return present[0] if len(present) == 1 else pack(counted_state(_metric(name, options, present)))

@@ -21,7 +21,7 @@ def reduce_batches(
 
     Parameters: name, one of `openworld_metrics.METRICS`; batches, an iterable of record batches or tables of Arrow,
     data frames of pandas or Polars, dicts of columns, or lists of rows that are dicts; columns, from the metric's
-    columns to those of the batches, by default those of the same names; options of the metric.
+    columns to the batches' columns, by default of the same names; options of the metric.
     Returns the state, as of `Metric.state()`; an empty one of no rows. Equal rows are counted where values are few.
     Raises TypeError for a batch of another kind, and ValueError for one that lacks a column; both, and what the metric
     raises, with the number of the batch, from 0.

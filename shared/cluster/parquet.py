@@ -37,8 +37,8 @@ def compute_parquet(
     """Compute a metric over a Parquet data set, with Dask.
 
     Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
-    Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default those of
-    the same names; among them `groups`, whose values may be missing; options of the metric.
+    Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default of the same
+    names; among them `groups`, which may have missing values; options of the metric.
 
     States count equal rows, and their size is bounded however many samples there are,
 

@@ -1,4 +1,4 @@
-"""What workers do: they reduce a row group to states."""
+"""The task of a worker: reduce a row group to states."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str
 
 
 def _is_counted(metric: Metric, state: Mapping[str, Any]) -> bool:
-    """Whether rows of a state are counted; those of a group have its number before their names."""
+    """Whether rows of a state are counted; counts of a group have its number before their names."""
     return bool(metric.countable_tables.keys() & {name.rpartition("/")[2] for name in state})

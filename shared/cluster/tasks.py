@@ -1,4 +1,4 @@
-"""Tasks that Dask runs: on a cluster, if a `distributed.Client` is in place; without, in processes of this machine."""
+"""Tasks that Dask runs: on a cluster if there is a `distributed.Client`, else in processes of this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..formats.reasons import named
 
 
 class Cluster:
-    """Tasks on a cluster of `distributed`, started when they are made."""
+    """Tasks on a cluster of `distributed`, started when they are created."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -23,22 +23,22 @@ class Cluster:
         return futures
 
     def results(self, tasks: Sequence[Any]) -> Generator[Any]:
-        """What they return, in order. Each result leaves its worker when it is ready.
+        """Yield the results of the tasks, in order. Each result leaves its worker when it is ready.
 
-        Raises what a task raises; ValueError for one whose workers died again and again, with its argument.
+        Raises the error of a task; ValueError, with its argument, for a task that kept killing its workers.
         """
         from distributed import KilledWorker, as_completed
 
         ready: dict[Any, Any] = {}
-        given = 0
+        position = 0
         try:
             for batch in as_completed(tasks).batches():
                 ready |= zip([task.key for task in batch], self.client.gather(batch))
                 for task in batch:
                     task.release()
-                while given < len(tasks) and tasks[given].key in ready:
-                    yield ready.pop(tasks[given].key)
-                    given += 1
+                while position < len(tasks) and tasks[position].key in ready:
+                    yield ready.pop(tasks[position].key)
+                    position += 1
         except KilledWorker as error:
             with named(self.places.get(error.task, error.task)):
                 raise
@@ -48,7 +48,7 @@ class Cluster:
 
 
 class Processes:
-    """Tasks in processes of this machine, or as `dask.config` says, started when their results are asked for."""
+    """Tasks in processes of this machine, or as `dask.config` says, started when their results are requested."""
 
     def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
         """A task for each argument."""
@@ -58,7 +58,7 @@ class Processes:
         return [delayed(argument) for argument in arguments]
 
     def results(self, tasks: Sequence[Any]) -> Generator[Any]:
-        """What they return, in order. Raises what a task raises."""
+        """Yield the results of the tasks, in order. Raises the error of a task."""
         import dask
         import dask.multiprocessing
 
@@ -68,7 +68,7 @@ class Processes:
 
 
 def engine() -> Cluster | Processes:
-    """What runs tasks: the cluster of the `distributed.Client` that is in place, or processes of this machine."""
+    """Choose where tasks run: on the cluster of the current `distributed.Client`, or in processes of this machine."""
     with extra("distributed"):
         import dask
     client = getattr(dask.base.get_scheduler(), "__self__", None)  # the scheduler is a method of it

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -44,7 +44,7 @@ class DetectionState(TypedDict):
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot return."""
     check_arrays(state, [*DetectionState.__annotations__], ["counts"])
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
@@ -83,22 +83,22 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
-    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
-    found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
+    boxes, num_predictions, boxes_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    objects, num_references, objects_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
-        "predictions": found,
-        "references": true,
+        "predictions": boxes,
+        "references": objects,
         "ignored": _ignored(references, num_references),
-        "prediction_remainders": found_off,
-        "reference_remainders": true_off,
+        "prediction_remainders": boxes_off,
+        "reference_remainders": objects_off,
     }
 
 
@@ -125,7 +125,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
-    """Which of all images' objects are ignored: those that a dict says are ignored or a crowd, none of a table's."""
+    """Flag the ignored objects of all images: a dict says which are ignored or a crowd; a table has none."""
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     for i, image in enumerate(references):
         if type(image) is np.ndarray or not isinstance(image, Mapping):
@@ -179,7 +179,7 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 
 
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
-    """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
+    """Turn boxes into their corners in place, and return the rounding error of each corner."""
     if box_format == "xyxy":
         return np.broadcast_to(0.0, (len(table), 4))  # which takes no memory
     remainders = np.empty((len(table), 4))
@@ -194,7 +194,7 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
 
 
 def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A + b rounded, and what rounding took off, which float64 holds. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
@@ -221,7 +221,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)

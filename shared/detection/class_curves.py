@@ -1,4 +1,4 @@
-"""Precision-recall curves class by class, with each image as often as it counts, and the area under them."""
+"""Precision-recall curves of classes, with images weighted by their counts, and the areas under them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
 class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+    """TP, FP, and predictions on unknown objects, at or above each distinct confidence, from the highest."""
 
     tp: np.ndarray
     fp: np.ndarray
@@ -71,11 +71,11 @@ class RankedClass(NamedTuple):
 
 
 class MendedClass(NamedTuple):
-    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+    """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
-    tp_image: of each true positive, from the most confident on
+    tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the same of the false positives that went
+    gone_image, gone: the images of the false positives that went, and how many reach each confidence
     """
 
     tp_image: np.ndarray
@@ -94,17 +94,17 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], sums])
 
 
-def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
+def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
     """Rank the predictions of each class.
 
-    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
-    has so many.
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class; size,
+    the number of rows of this table.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     ranked = np.argsort(-boxes.predictions[:, 4])
     few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
     ranked = ranked[np.argsort(few, kind="stable")]
-    outcome = found.outcome[ranked]
+    outcome = outcomes.outcome[ranked]
     kinds = np.ones((4, len(rows)), dtype=bool)
     kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
     kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)

@@ -1,7 +1,7 @@
-"""Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
+"""Corners of boxes with their rounding errors, and the exact IoU of two boxes.
 
-Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-that an IoU is a fraction of the numbers of the input.
+Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
+so that an IoU is a fraction of the numbers of the input.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -29,13 +29,13 @@ class Corners(NamedTuple):
     border: int
 
     def parts(self, row: Any) -> list[float]:
-        """Four corners of a box, what to add to each of them, and the border."""
+        """Four corners of a box, the remainder to add to each of them, and the border."""
         return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box whose area is too small for float64.
+        Infinite for a box with an area that is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always

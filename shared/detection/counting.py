@@ -1,4 +1,4 @@
-"""The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+"""Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 
 All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
 threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
@@ -40,25 +40,25 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
     return Ranked(confidence[order], image[order])
 
 
-def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(found.outcome == code)
-    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+    rows = np.flatnonzero(outcomes.outcome == code)
+    return ranked(outcomes.boxes.predictions[rows, 4], outcomes.boxes.image[rows])
 
 
-def counts_by_image(found: Outcomes) -> CountColumns:
+def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
-    boxes = found.boxes
+    boxes = outcomes.boxes
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    table = np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+    return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
-    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    """Changes of TP_unknown, and of the number of unknown objects, in each image by mending errors."""
     size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
     coming, leaving = (
         boxes.image[mending.taking[is_unknown[mending.objects]]],
@@ -71,21 +71,21 @@ def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
-    """Sums over the images, each as often as it counts."""
+    """Sums over the images, weighted by their counts."""
     return {name: int(counts @ column) for name, column in by_image.items()}
 
 
 def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
-    """The table by image, with a row for each of the images that an image stands for."""
+    """The table by image, with each row repeated for equal images."""
     return {name: np.repeat(column, counts) for name, column in by_image.items()}
 
 
-def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
-    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + outcomes.outcome
+    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
     objects = ClassObjects.of(boxes, classes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
@@ -105,7 +105,7 @@ class ClassObjects(NamedTuple):
 
     @classmethod
     def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
-        """Those of the boxes."""
+        """Count the objects of the boxes."""
         counted = ~boxes.ignored
         return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
 
@@ -129,10 +129,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
-def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
-    counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
+def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
+    counts = outcomes.boxes.counts
+    reached = (ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 

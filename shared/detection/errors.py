@@ -1,7 +1,7 @@
-"""Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+"""Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
 
-found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-                                                       → outcomes with a kind mended → gains, by the protocol
+outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+                                                          → outcomes with a kind mended → gains, by the protocol
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Errors:
     """
 
     def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
-        found = matched.found
-        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        outcomes = matched.outcomes
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
         if threshold < NEARBY:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(found, overlaps)
+        beside = false_overlaps(outcomes, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(found, beside)
-        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        self.fates, self.called = object_fates(outcomes, beside)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
         is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
@@ -58,7 +58,7 @@ class Errors:
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            matched.mend(kind, mending(found, going, self.about) if has_target else without_predictions(going))
+            matched.mend(kind, mending(outcomes, going, self.about) if has_target else without_predictions(going))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -72,7 +72,7 @@ class Errors:
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
         gains = {
             f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
             for measure in _MEASURES
@@ -94,8 +94,8 @@ class Errors:
         }
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and how many unknown objects were called the class."""
-        boxes = self._matched.found.boxes
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._matched.outcomes.boxes
         classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
 
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
@@ -108,12 +108,12 @@ class Errors:
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """How many entries of each image have each place, by its name; −1 is none."""
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
     width = len(names) + 1
     counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
     return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}

@@ -1,4 +1,4 @@
-"""Kinds of false positives, in the order of TIDE, with known and unknown objects told apart.
+"""Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
 
 boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
       → the kind of each false positive, and the object that it should have taken
@@ -29,7 +29,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 
@@ -52,15 +52,15 @@ class FalseOverlaps(NamedTuple):
         return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
 
 
-def is_false_positive(found: Outcomes) -> np.ndarray:
+def is_false_positive(outcomes: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[found.outcome]
+    return IS_WRONG[outcomes.outcome]
 
 
-def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = found.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
     nearby, _ = overlaps.compared(NEARBY)
     if (nearby < 0).any():
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
@@ -70,8 +70,8 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
-def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
+def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
@@ -81,18 +81,18 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     background: IoU ≤ 1/10 with each object
     both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
-    Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
-    object with the smaller class and coordinates counts.
+    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
+    Of equal IoUs the object with the smaller class and coordinates counts.
 
     Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
-    boxes = found.boxes
-    own, other = (_best(found, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
     says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
-    kind = np.where(is_false_positive(found), BACKGROUND_CALLED + says_unknown, -1)
+    kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (
@@ -106,7 +106,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     return kind, about
 
 
-def _best(found: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Of some pairs, that of each prediction with the object that it overlaps most."""
-    boxes, pairs = found.boxes, beside.pairs
+def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, beside.pairs
     return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))

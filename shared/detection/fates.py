@@ -1,4 +1,4 @@
-"""Fates: what became of each object, known or unknown."""
+"""Fates of objects, known and unknown: found, misnamed, badly placed or missed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
 _AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
 
 
-def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The fate of each object, and the class that it was called; −1 for ignored objects.
 
     The first fate that applies, where t is the IoU threshold:
@@ -39,13 +39,13 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
 
     Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
     """
-    boxes, pairs = found.boxes, beside.pairs
+    boxes, pairs = outcomes.boxes, beside.pairs
     fate = np.full(len(boxes.references), _MISSED)
     fate[pairs.columns[~beside.same]] = _BOTH
     fate[pairs.columns[beside.same]] = _BADLY_PLACED
     naming = pairs.take(beside.reached & ~beside.same)
     fate[naming.columns] = _MISNAMED
-    fate[found.matched[IS_RIGHT[found.outcome]]] = _FOUND
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))

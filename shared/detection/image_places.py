@@ -25,7 +25,7 @@ def places_of_images(state: DetectionState) -> np.ndarray:
 
 
 def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
-    """Groups of images with the same x1 of their first boxes, in the order of its bytes; those without boxes are 0."""
+    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
     some = np.flatnonzero(numbers)
     groups = np.zeros(len(numbers), np.int64)
     if len(some):

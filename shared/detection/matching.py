@@ -1,9 +1,9 @@
-"""Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
+"""One-to-one matching of predictions and objects within each image, whatever their classes.
 
 The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
-image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
-most confident first, and giving each the free object that it overlaps most.
+list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
+image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+gives each the free object that it overlaps most.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """
@@ -52,7 +52,7 @@ def match_boxes(
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
-    """Choose from the pairs those that are matched; see `match_boxes`."""
+    """Choose the matched pairs; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
@@ -83,9 +83,9 @@ def first_pairs(
 
 
 def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """The places whose entries have the lowest key in their group, all of equal ones; the last key counts first.
+    """The places of the entries with the lowest key in their group, all of equal ones; the last key counts first.
 
-    Parameters: places of the entries that are looked at; groups and keys of all entries.
+    Parameters: places of the entries to choose from; groups and keys of all entries.
 
     >>> groups, keys = np.asarray([0, 1, 0, 0]), [np.asarray([5, 5, 4, 5]), np.asarray([2.0, 3.0, 1.0, 1.0])]
     >>> lowest_of_each(np.arange(4), groups, keys).tolist()
@@ -101,7 +101,7 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
+    """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
         boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
@@ -110,7 +110,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
 
 
 def box_ranks(columns: np.ndarray) -> np.ndarray:
-    """Rank the rows of a table by their columns, of which the first counts first; equal rows have equal ranks.
+    """Rank the rows of a table by their columns, the first column first; equal rows have equal ranks.
 
     >>> box_ranks(np.asarray([[1.0, 5.0], [0.0, 9.0], [1.0, 5.0]])).tolist()
     [1, 0, 1]
@@ -123,7 +123,7 @@ def box_ranks(columns: np.ndarray) -> np.ndarray:
 
 
 def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
-    """Take pairs listed best first, each whose boxes are both still free."""
+    """Take each pair of two boxes that are still free, from pairs listed best first."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
     for start in range(0, len(ranked.rows), _LISTED):
         part = slice(start, start + _LISTED)

@@ -1,4 +1,4 @@
-"""What mending all errors of one kind would change."""
+"""Changes of counts if all errors of one kind were mended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .outcomes import IS_RIGHT, Outcomes
 
 
 class Mending(NamedTuple):
-    """What changes where errors are mended.
+    """Changes of outcomes by mending errors.
 
-    going: rows of the false positives that are none any more
-    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
-        they take, whose class they say
-    leaving: rows of the objects that count no longer
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
     """
 
     going: np.ndarray
@@ -28,7 +28,7 @@ class Mending(NamedTuple):
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
     One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
@@ -36,11 +36,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
-    boxes = found.boxes
+    boxes = outcomes.boxes
     taking = going[target[going] >= 0]
     is_found = np.zeros(len(boxes.references), dtype=bool)
     if len(taking):
-        is_found[found.matched[IS_RIGHT[found.outcome]]] = True
+        is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
     taking = taking[surest]

@@ -1,7 +1,7 @@
-"""What takes part in an evaluation, and what each detection counts as, whatever the protocol.
+"""The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
 
-A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
-many equal images each image stands for.
+A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+however many equal images each image stands for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rules import Rules
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -63,14 +63,14 @@ class SelectedBoxes(NamedTuple):
         return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
 
     def pairs(self) -> Pairs:
-        """Those whose IoU reaches the threshold of the rules."""
+        """The pairs with an IoU that reaches the threshold of the rules."""
         return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
 
 
 class Outcomes(NamedTuple):
-    """What each prediction counts as.
+    """The outcome of each prediction.
 
-    boxes: what takes part
+    boxes: the boxes that take part
     outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
         these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1

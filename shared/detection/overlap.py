@@ -17,8 +17,8 @@ from ..arrays.options import as_fraction
 from .corners import Corners, exact_ious
 from .pairs import Pairs, all_pairs, cuts_of_pairs, listed_pairs, objects_of_rows
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -54,7 +54,7 @@ class Overlaps(NamedTuple):
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold, ranked."""
+        """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
         return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
@@ -72,7 +72,7 @@ def overlapping_pairs(
     iou_threshold: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
 
     Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
     in (0, 1]; corners of both, where the tables are rounded.
@@ -111,7 +111,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])
@@ -128,7 +128,7 @@ def _pairs_of_lost(
 
 
 def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
-    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
     if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():

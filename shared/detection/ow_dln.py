@@ -1,4 +1,4 @@
-"""Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
+"""Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
 
 boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 """
@@ -67,18 +67,18 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    found = openset_outcomes(state, rules)
-    return in_total(counts_by_image(found), found.boxes.counts)
+    outcomes = openset_outcomes(state, rules)
+    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
 
 
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """What each confident prediction counts as; see `count_openset_detections`."""
+    """Outcomes of the confident predictions; see `count_openset_detections`."""
     boxes = select_boxes(state, rules)
     return one_to_one_outcomes(boxes, boxes.pairs())
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """The same of selected boxes, of which those pairs reach the IoU threshold."""
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
     pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
     matched = np.full(len(boxes.predictions), -1)
@@ -121,7 +121,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 class OwDln(MatchedImages):
-    """Images whose boxes are matched one to one, whatever their classes; see `count_openset_detections`."""
+    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
 
     match = staticmethod(one_to_one_outcomes)
 
@@ -138,8 +138,8 @@ class OwDln(MatchedImages):
         return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.found)
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
         self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -156,28 +156,28 @@ class OwDln(MatchedImages):
         return {**rates, **totals}
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall gains."""
-        self._mended[error] = unknown_by_image(self.found.boxes, mending)
+        """Add the gain of U-Recall."""
+        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, with how many of its objects were called unknown."""
-        found, boxes, classes = self.found, self.found.boxes, class_rows(self.found.boxes)
-        called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes, classes = self.outcomes, self.outcomes.boxes, class_rows(self.outcomes.boxes)
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
         rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-        return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+        return {**counts_by_class(outcomes, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Rates and counts of each image."""
-        return _with_rates(as_rows(self.by_image, self.found.boxes.counts))
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only where they are matched in its order."""
-        if self.found.boxes.rules.matching == "iou":
+        if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
             )
-        above = _with_rates(counts_above(self.found, results, thresholds))
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
         return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 

@@ -39,24 +39,24 @@ from .wilderness import (
     TENTHS,
     closed_set,
     closed_set_confidence,
-    unknown_taken_for_known,
+    unknown_called_known,
     wilderness_above,
     wilderness_by_recall,
 )
 
 
 class Owod(MatchedImages):
-    """Images whose boxes are matched as in Pascal VOC.
+    """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
-    most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
-    one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
+    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -84,20 +84,20 @@ class Owod(MatchedImages):
         return Rules(**{**rules, "matching": "confidence"})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.outcomes = self.match(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
-            **counts_by_image(self.found),
+            **counts_by_image(self.outcomes),
         }
-        on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
+        on_unknown = np.zeros(len(self.outcomes.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, on_unknown, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
-        self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
+        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
         self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -143,22 +143,22 @@ class Owod(MatchedImages):
         }
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what U-Recall, U-AP and each mAP gain."""
-        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
+        """Add the gains of U-Recall, U-AP and each mAP."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
-            **counts_by_class(self.found, classes.labels),
+            **counts_by_class(self.outcomes, classes.labels),
             "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """A-OSE, U-Recall and the counts of each image."""
-        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.found.boxes.counts).items()}
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
         return {
             "A-OSE": rows.pop("A-OSE"),
             "A-OSE(detections)": rows.pop("A-OSE(detections)"),
@@ -168,8 +168,8 @@ class Owod(MatchedImages):
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
-        boxes, taken = self.found.boxes, self.taken
-        above = counts_above(self.found, results, thresholds)
+        boxes, taken = self.outcomes.boxes, self.taken
+        above = counts_above(self.outcomes, results, thresholds)
         objects = ranked(taken.confidence, boxes.object_image[taken.objects])
         rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
         return {

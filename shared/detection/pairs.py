@@ -1,4 +1,4 @@
-"""Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image."""
+"""Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.compiled import worth_compiling
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -58,14 +58,14 @@ def listed_pairs(
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
+    """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
-        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+        listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
@@ -78,10 +78,10 @@ def listed_pairs(
 def pairs_above(
     boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
-    """List the pairs of a box and another of its image whose IoU reaches the threshold.
+    """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold.
 
-    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
-    operation; the division is spared where the product is clear.
+    Returns their number; pairs beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by operation;
+    the division is skipped where the product decides.
     """
     size = box = start = 0
     clear = 0.999 * threshold
@@ -133,7 +133,7 @@ def _pairs_of(
 
 
 def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
+    """The number of objects in each prediction's image, and the row of the first."""
     starts = np.cumsum(num_references) - num_references
     return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
 

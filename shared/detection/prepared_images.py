@@ -38,7 +38,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
 
 class PreparedImages(Prepared):
-    """Images whose boxes are matched once; equal images are one row, in the order of their boxes."""
+    """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, protocol: type[MatchedImages], options: PreparedOptions) -> None:
         self.state, self._options = state, options
@@ -64,7 +64,7 @@ class PreparedImages(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many images each row stands for."""
+        """The number of images that each row stands for."""
         return tally(self._places, self._own, len(self._first))
 
     @property

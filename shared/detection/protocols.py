@@ -1,4 +1,4 @@
-"""What a protocol is: rules by which boxes are matched once, and one function from counts of images to results."""
+"""Protocols: rules by which boxes are matched once, and one function from counts of images to results."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class DetectionOptions(Protocol):
 
 
 class MatchedImages(ABC):
-    """Images whose boxes are matched by the rules of a protocol.
+    """Images with boxes matched by the rules of a protocol.
 
-    found: what each prediction counts as
-    by_image: counts of one of each image, of which results are made
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image, from which results are computed
     """
 
-    found: Outcomes
+    outcomes: Outcomes
     by_image: CountColumns
 
     @staticmethod
     @abstractmethod
     def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, of which those pairs reach the IoU threshold."""
+        """Match boxes, from the pairs of them that reach the IoU threshold."""
 
     @classmethod
     @abstractmethod
@@ -74,11 +74,11 @@ class MatchedImages(ABC):
 
     @abstractmethod
     def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results what they gain where an error is mended."""
+        """Add to the results their gains from mending an error."""
 
 
 def gain(error: str, measure: str) -> str:
-    """The name of what mending an error adds to a measure.
+    """The name of a measure's gain from mending an error.
 
     >>> gain("badly placed", "mAP")
     'ΔmAP(badly placed)'

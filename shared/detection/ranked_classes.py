@@ -1,4 +1,4 @@
-"""The predictions and objects of all classes, and what they give where images count: curves, APs and their means."""
+"""The predictions and objects of all classes, with their curves, APs and means for given counts of images."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class RankedClasses(NamedTuple):
     rule: str
 
     @classmethod
-    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
-        boxes, labels = found.boxes, class_rows(found.boxes)
+    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
+        boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
         rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
-        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
         objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
         return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
-        """What changes where errors are mended."""
+        """Changes of the classes by mending errors."""
         boxes = self.boxes
         gone = np.zeros(len(self.rows), dtype=bool)
         gone[mending.going] = True
@@ -56,7 +56,7 @@ class RankedClasses(NamedTuple):
         return MendedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
-        """What the classes give where each image occurs `counts` times."""
+        """Count the classes where each image occurs `counts` times."""
         sums = [ranked.sums(counts) for ranked in self.ranked]
         curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
@@ -65,14 +65,14 @@ class RankedClasses(NamedTuple):
 
 
 class MendedClasses(NamedTuple):
-    """What changes where errors are mended: some classes, and the objects that no longer count."""
+    """Changes by mending errors: of some classes, and of the objects that no longer count."""
 
     changed: dict[int, MendedClass]
     leaving: ClassObjects
 
 
 class CountedClasses(NamedTuple):
-    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+    """Sums, a curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
     counts: np.ndarray
@@ -82,7 +82,7 @@ class CountedClasses(NamedTuple):
     aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
-        """The same where errors are mended, but for the sums and curves."""
+        """The classes after errors are mended; sums and curves stay as they were."""
         average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
@@ -96,7 +96,7 @@ class CountedClasses(NamedTuple):
         return self._replace(objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""
         aps = [self.aps[row] for row in self._with_objects(group)]
         return rounded_sum(aps, len(aps)) if aps else 0.0
 

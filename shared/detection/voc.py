@@ -15,10 +15,10 @@ from .pairs import Pairs
 
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """What each prediction counts as within its class, where all unknown objects are of one class.
+    """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
-    class and coordinates; of equally confident predictions that point at one object, the one with the higher IoU, then
+    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
     """
     confidence, label = boxes.predictions[:, 4:].T

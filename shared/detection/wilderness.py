@@ -19,7 +19,7 @@ from .pairs import Pairs
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 
-class TakenForKnown(NamedTuple):
+class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -31,14 +31,14 @@ class TakenForKnown(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return TakenForKnown(np.unique(pairs.rows), objects, highest)
+    return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
@@ -53,7 +53,7 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
 
 
 def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The first place of the number that is nearest to each target; of two, that of the smaller."""
+    """The first place of the nearest number to each target; of two equally near, the smaller one."""
     above = np.minimum(np.searchsorted(ascending, targets), len(ascending) - 1)
     below = np.maximum(above - 1, 0)
     is_below = np.abs(targets - ascending[below]) <= np.abs(targets - ascending[above])
@@ -61,7 +61,7 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 class ClosedSet(NamedTuple):
-    """What WI compares: the images without an unknown object, and the predictions of known classes in all.
+    """The two sets that WI compares: the images without an unknown object, and all images.
 
     known_only: (N,) whether an image has no unknown object, ignored ones included
     objects: (N,) known objects that count
@@ -74,12 +74,12 @@ class ClosedSet(NamedTuple):
     fp: Ranked
 
 
-def closed_set(found: Outcomes, objects: np.ndarray) -> ClosedSet:
-    """What WI needs, with the number of known objects of each image."""
-    boxes = found.boxes
+def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
+    """Collect the input of WI; objects (N,), the number of known objects of each image."""
+    boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(found, TP_KNOWN), ranked_outcome(found, FP_KNOWN))
+    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:

@@ -1,6 +1,6 @@
-"""What became of each box, in words: of a prediction and of an object, to be drawn and looked at.
+"""Outcomes of boxes in words, of predictions and of objects, to be drawn and looked at.
 
-A protocol's outcomes are for counting; here boxes are told apart further.
+A protocol's outcomes are for counting; here they are distinguished further.
 """
 
 from __future__ import annotations
@@ -19,19 +19,27 @@ OUTCOME_WORDS = (
     "unknown, called unknown",
     "known, wrong class",
     "known, called unknown",
-    "unknown, taken for known",
+    "unknown, called known",
     "missed object",
     "matches no object",
     "ignored object",
     "left out, its class counts nowhere",
 )
-RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
-    range(len(OUTCOME_WORDS))
-)
+(
+    RIGHT,
+    UNKNOWN_CALLED_UNKNOWN,
+    WRONG_CLASS,
+    CALLED_UNKNOWN,
+    UNKNOWN_CALLED_KNOWN,
+    MISSED,
+    NO_OBJECT,
+    IGNORED,
+    LEFT_OUT,
+) = range(len(OUTCOME_WORDS))
 
 
 def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules by which each box is one thing, as in a picture it has to be.
+    """The rules for pictures, by which each box has one outcome.
 
     For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
     class.
@@ -44,22 +52,22 @@ def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
     return OpenSetDetection(**{name: value for name, value in options.items() if value is not None}).rules
 
 
-def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
+def outcomes_in_words(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes of predictions and of objects, as places in `OUTCOME_WORDS`, int64.
 
-    An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
-    matches no object, lies on an ignored one, or its class leaves it out.
+    An object has the outcome of the prediction that takes it; otherwise it is missed or ignored. A prediction that
+    takes no object matches none, lies on an ignored one, or is left out for its class.
     """
-    boxes = found.boxes
-    rows = np.flatnonzero(found.matched >= 0)
-    objects = found.matched[rows]
+    boxes = outcomes.boxes
+    rows = np.flatnonzero(outcomes.matched >= 0)
+    objects = outcomes.matched[rows]
     label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
     says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
     on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
-    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
+    matched = np.where(is_unknown, np.where(says_unknown, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN), on_known)
 
-    predicted = np.full(len(found.outcome), NO_OBJECT)
-    predicted[found.outcome == ON_IGNORED], predicted[found.outcome == LEFT_OUT_CLASS] = IGNORED, LEFT_OUT
+    predicted = np.full(len(outcomes.outcome), NO_OBJECT)
+    predicted[outcomes.outcome == ON_IGNORED], predicted[outcomes.outcome == LEFT_OUT_CLASS] = IGNORED, LEFT_OUT
     true = np.where(boxes.ignored, IGNORED, MISSED)
     predicted[rows], true[objects] = matched, matched
     return predicted, true

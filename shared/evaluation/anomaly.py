@@ -48,21 +48,21 @@ def evaluate_anomaly_folder(
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
     one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
     or "bilinear" for maps of another size than their masks, which are refused otherwise; sample_pattern, a regular
-    expression whose first group finds the id of a sample, such as a product, in the names of its images, by default
-    that of the layout, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec
+    expression with the id of a sample, such as a product, as its first group in the names of images, by default the
+    layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec
     3D-AD are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
-    image_reduction, each a value, or a dict of values by category, as of the thresholds that `openworld-metrics
+    image_reduction, each a value, or a dict of values by category, such as the thresholds that `openworld-metrics
     threshold` fits.
 
-    An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
-    that is. What is above 0 in a mask is anomalous, and its number is that of its region with regions="labels"; what
-    has the `ignore_value` is void. Where a layout has kinds
-    of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category; where it says
-    how many pixels of a defect are enough (defects_config.json there), results have the areas of sPRO.
+    An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has an
+    anomalous pixel. Pixels above 0 in a mask are anomalous, and with regions="labels" the value is the number of the
+    region; pixels of the `ignore_value` are void. Where a layout separates kinds of defects (MVTec LOCO), each kind is
+    a group with the normal images of its category; where it says how many pixels of a defect are enough
+    (defects_config.json there), results have the areas of sPRO.
 
-    Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
-    folders, layout, options, how many files, versions; with per_image=True, "per_image", the `images_table`. Raises
-    ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
+    Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
+    layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
+    ValueError with the name of the file for the first error, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
     reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
@@ -80,9 +80,9 @@ def evaluate_maps(
     curves: bool = False,
     **options: Any,
 ) -> AnomalyRun:
-    """Compute the metric anomaly_suite from files that were found; see `evaluate_anomaly_folder`.
+    """Compute the metric anomaly_suite from listed files; see `evaluate_anomaly_folder`.
 
-    Parameters: listed, as `list_anomaly_maps` gives it; curves, whether to keep the curves of each group.
+    Parameters: listed, as `list_anomaly_maps` returns it; curves, whether to keep the curves of each group.
     """
     check_names(listed)
     if sample_pattern is None and listed.data.layout is not None:
@@ -90,8 +90,8 @@ def evaluate_maps(
     if sample_pattern is not None:
         check_pattern(sample_pattern)
     check_categories(options, (image.category for image, _ in listed.pairs))
-    asked = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
-    settings = {**asked.loaded_options, **by_category(options)}
+    suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
+    settings = {**suite.loaded_options, **by_category(options)}
     read = map_reader(
         listed,
         resize,
@@ -126,7 +126,7 @@ def evaluate_maps(
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
     record |= {"resize": resize, "sample_pattern": sample_pattern, "void_where_invalid": void_where_invalid}
-    summary = assembled(asked, by_group, replicates)
+    summary = assembled(suite, by_group, replicates)
     return AnomalyRun(
         listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables
     )
@@ -154,7 +154,7 @@ def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
 
 
 def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[str, Any]:
-    """What was evaluated, as JSON can hold it."""
+    """A record of the evaluation for JSON: folders, layout, options, numbers of files, versions."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),
         "maps": len(listed.pairs),

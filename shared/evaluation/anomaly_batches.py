@@ -1,4 +1,4 @@
-"""Images of a category, a few at a time: what was read of them, their scores, and how they go to a metric."""
+"""Images of a category, a few at a time: their maps and masks, their scores, and their way into a metric."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
 def batches_of(
     pairs: Sequence[Pair], contents: Iterator[MapAndMask]
 ) -> Iterator[tuple[Sequence[Pair], list[MapAndMask]]]:
-    """Images and what was read of them, a few at a time."""
+    """Images with their maps and masks, a few at a time."""
     start, held, pixels = 0, [], 0
     for end, content in enumerate(contents, 1):
         held.append(content)
@@ -84,15 +84,15 @@ def scored_images(
     batch: Sequence[Pair], contents: Sequence[MapAndMask], image_reduction: str | int
 ) -> list[ScoredImage]:
     """The score of each image of a batch, and whether it is anomalous: as its folder says, else by its mask."""
-    found = []
+    scored = []
     for (image, path), (score_map, masks) in zip(batch, contents):
         pixels = score_map if masks.void is None else score_map[~masks.void]
         with named(path):
             score = float(reduced_maps([pixels], image_reduction)[0])
         marked = bool(masks.mask.any())
         anomalous = marked if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score, marked))
-    return found
+        scored.append(ScoredImage(image, path, anomalous, score, marked))
+    return scored
 
 
 def add_images(
@@ -114,7 +114,7 @@ def add_images(
 
 
 def check_pattern(sample_pattern: str) -> re.Pattern[str]:
-    """Check a regular expression, whose first group is the id of a sample."""
+    """Check a regular expression with the id of a sample as its first group."""
     try:
         pattern = re.compile(sample_pattern)
     except (re.error, TypeError) as error:
@@ -125,9 +125,9 @@ def check_pattern(sample_pattern: str) -> re.Pattern[str]:
 
 
 def sample_ids(batch: Sequence[Pair], sample_pattern: str) -> list[str]:
-    """The ids of the samples that images show: what the first group of a pattern finds in their names.
+    """The ids of the samples that images show: the first group of a pattern in their names.
 
-    Raises ValueError, with the name, for an image in whose name it finds nothing.
+    Raises ValueError, with the name of the image, where it does not match.
     """
     pattern = check_pattern(sample_pattern)
     ids = []

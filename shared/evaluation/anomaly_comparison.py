@@ -1,4 +1,4 @@
-"""Two models' anomaly maps of the same images: by how much they differ, and how sure that is."""
+"""Comparison of two models' anomaly maps of the same images: differences, and their intervals."""
 
 from __future__ import annotations
 

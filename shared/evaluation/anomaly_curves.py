@@ -14,7 +14,7 @@ Points = list[tuple[float, float]]
 
 
 class Curves(NamedTuple):
-    """Points of curves over the false-positive rate; None for a level that was not asked for."""
+    """Points of curves over the false-positive rate; None for scores that are not among the `levels`."""
 
     image_roc: Points | None
     pixel_roc: Points | None

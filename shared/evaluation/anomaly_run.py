@@ -1,4 +1,4 @@
-"""What a model's anomaly maps come to: the numbers, and the score of each image."""
+"""The results of a model's anomaly maps: the numbers, and the score of each image."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class ScoredImage(NamedTuple):
 
     @property
     def lacks_pixels(self) -> bool:
-        """Whether it is anomalous as its folder says, and its mask has no pixel that is."""
+        """Whether its folder says that it is anomalous, but its mask has no anomalous pixel."""
         return self.anomalous and not self.marked
 
 
 class AnomalyRun(NamedTuple):
-    """What a model's maps come to.
+    """The results of a model's maps.
 
     listed: the files
-    results: the numbers, and what they are of
+    results: the numbers, and a record of the evaluation
     images: each test image with its score
-    curves: by group, if they were asked for
-    tables: by group, a table of its images as `per_image_table` has it, by their names, if it was asked for
+    curves: by group, with the option `curves`
+    tables: by group, with `per_image`: a table of its images as of `per_image_table`, by their names
     """
 
     listed: AnomalyMaps
@@ -44,7 +44,7 @@ class AnomalyRun(NamedTuple):
 
     @property
     def groups(self) -> list[str]:
-        """The groups that were evaluated by themselves, sorted; not those that are means of others."""
+        """The groups that were evaluated by themselves, sorted, without means of other groups."""
         names = self.results["groups"]["group"]
         return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
 

@@ -53,7 +53,7 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 
 
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The table of the differences by group, with that of the means below."""
+    """The table of the differences by group, with the differences of the means below."""
     last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
     for end in ENDS:
         last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}

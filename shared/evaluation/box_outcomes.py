@@ -1,4 +1,4 @@
-"""What became of each box of each image, in words: each box is one thing."""
+"""Outcomes of each image's boxes in words, a record for each box."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..formats.boxes.dataset import Detections
 
 
 class BoxOutcome(NamedTuple):
-    """A box, x1, y1, x2, y2, and what became of it.
+    """A box, x1, y1, x2, y2, and its outcome.
 
     outcome: a place in `OUTCOME_WORDS`
     label: its class
@@ -35,12 +35,12 @@ class BoxOutcome(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What became of it, in words."""
+        """The outcome in words."""
         return OUTCOME_WORDS[self.outcome]
 
 
 def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]:
-    """Say of each predicted box, and of each object that none was matched to, what became of it.
+    """Outcomes of predicted boxes, and of objects without a matched box.
 
     Boxes are matched whatever their classes; see `match_boxes`.
 
@@ -48,21 +48,21 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
     state = reduce_boxes(detections.predictions, detections.dataset.references)
-    found = openset_outcomes(state, rules)
-    predicted, true = outcomes_in_words(found)
-    # those of `found` are larger with plus_one
+    outcomes = openset_outcomes(state, rules)
+    predicted, true = outcomes_in_words(outcomes)
+    # the boxes of `outcomes` are larger with plus_one
     predictions, references = state["predictions"], state["references"]
     predictions = predictions[predictions[:, 4] >= rules.conf_threshold]
     labels = references[:, 4].astype(np.int64).tolist()
     images: list[list[BoxOutcome]] = [[] for _ in detections.predictions]
-    rows = zip(predictions.tolist(), found.boxes.image.tolist(), found.matched.tolist(), predicted.tolist())
+    rows = zip(predictions.tolist(), outcomes.boxes.image.tolist(), outcomes.matched.tolist(), predicted.tolist())
     for (x1, y1, x2, y2, score, label), image, matched, outcome in rows:
         true_label = None if matched < 0 else labels[matched]
         images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), score, true_label))
     for boxes in images:
         boxes.sort(key=lambda box: -float(box.score or 0))
     for (x1, y1, x2, y2, label), image, outcome in zip(
-        references.tolist(), found.boxes.object_image.tolist(), true.tolist()
+        references.tolist(), outcomes.boxes.object_image.tolist(), true.tolist()
     ):
         if outcome in (MISSED, IGNORED):
             images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), None, None))

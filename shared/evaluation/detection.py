@@ -32,7 +32,7 @@ _MEANINGS = {
 _MEANINGS_OWOD = {
     "WI": "precision without unknown objects over that with them, minus 1; lower is better",
     "WI(OWOD)@0.8": "share of known-class predictions that lie on unknown objects; lower is better",
-    "A-OSE": "unknown objects taken for known; lower is better",
+    "A-OSE": "unknown objects called known; lower is better",
     "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
     "U-Recall": "unknown objects called unknown; higher is better",
     "U-AP": "average precision of unknown; higher is better",
@@ -95,15 +95,15 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
-    """As `openset_metrics`, without names and sizes; the results know what they are."""
+    """As `openset_metrics`, without names and sizes, as a `Summary`."""
     if options.get("box_format", "xyxy") != "xyxy":
         raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
-    true, found = detections.dataset.references, detections.predictions
+    true, predicted = detections.dataset.references, detections.predictions
     with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
-            metric.add_batch(predictions=found[part], references=true[part])
+            metric.add_batch(predictions=predicted[part], references=true[part])
             bar.update(len(true[part]))
     return metric.summary()
 
@@ -116,7 +116,7 @@ def compare_detections(
     confidence_level: float | None = None,
     **options: Any,
 ) -> dict[str, list[Any]]:
-    """Compare two detectors on the same images: see `openworld_metrics.compare`, whose table this is.
+    """Compare two detectors on the same images: see `openworld_metrics.compare`, which returns a table of this form.
 
     Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
     options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.

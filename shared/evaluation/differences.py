@@ -1,4 +1,4 @@
-"""What two models differ by, in each rate and by group."""
+"""Differences of two models, in each rate and by group."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..metric.results import Results
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:
-    """What two models differ by, in each rate and by group: the first's minus the second's.
+    """Differences of two models, in each rate and by group: the first minus the second.
 
-    Parameters: first and second, as `grouped_results` gives them, of the same groups.
+    Parameters: first and second, as `grouped_results` returns them, of the same groups.
     Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}.
     """
     ends = {f"{key}_{end}" for key in first for end in ("low", "high")}

@@ -1,4 +1,4 @@
-"""What became of each box and each object of each image, for reports: fates, kinds of errors, and boxes to draw."""
+"""Fates of objects, kinds of errors, and boxes to draw, of each image, for reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ErrorBox(NamedTuple):
 
 
 class DetectionErrors:
-    """What became of all objects and predictions of a data set.
+    """Fates of all objects, and errors of all predictions, of a data set.
 
     fates: how many objects have each of `FATES`
     kinds: how many predictions have each of `FALSE_POSITIVES`
@@ -51,15 +51,15 @@ class DetectionErrors:
     """
 
     def __init__(self, state: DetectionState, prepared: PreparedImages) -> None:
-        errors, found = prepared.errors, prepared.matched.found
+        errors, outcomes = prepared.errors, prepared.matched.outcomes
         if errors is None:
             raise ValueError("errors: expected True, got False")
-        self._errors, self._found, self._references = errors, found, state["references"]
-        # as they came: those of `found` are larger with plus_one
-        confident = state["predictions"][:, 4] >= found.boxes.rules.conf_threshold
+        self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
+        # the original boxes: with plus_one, the boxes of `outcomes` are larger
+        confident = state["predictions"][:, 4] >= outcomes.boxes.rules.conf_threshold
         self._corners = state["predictions"][confident, :4]
         self._by_image = {fate: errors.by_image[f"{fate[0]} objects {fate[1]}"] for fate in FATES}
-        self._kinds = np.where(IS_RIGHT[found.outcome], _FOUND_KIND, errors.kinds)  # −1: it counts nowhere
+        self._kinds = np.where(IS_RIGHT[outcomes.outcome], _FOUND_KIND, errors.kinds)  # −1: it counts nowhere
         self.fates = {fate: int(column.sum()) for fate, column in self._by_image.items()}
         self.kinds = {kind: int(errors.by_image[f"FP {kind}"].sum()) for kind in FALSE_POSITIVES}
         self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
@@ -78,8 +78,8 @@ class DetectionErrors:
         return [place for place in order[:number] if self.errors[place]]
 
     def boxes(self, image: int) -> list[ErrorBox]:
-        """The boxes of an image: the predictions that count, the most confident first, then what is missed."""
-        boxes = self._found.boxes
+        """The boxes of an image: the predictions that count, the most confident first, then missed objects."""
+        boxes = self._outcomes.boxes
         start, end = np.searchsorted(boxes.image, [image, image + 1]).tolist()
         order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
         drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
@@ -92,7 +92,7 @@ class DetectionErrors:
 
         Returns for each its kind, the place of its image, and the boxes to draw.
         """
-        boxes, examples = self._found.boxes, []
+        boxes, examples = self._outcomes.boxes, []
         for place, kind in enumerate(FALSE_POSITIVES):
             rows = np.flatnonzero(self._errors.kinds == place)
             if len(rows):
@@ -108,8 +108,8 @@ class DetectionErrors:
     def _prediction(self, row: int) -> list[ErrorBox]:
         """A prediction, and the object that it should have found, if it is badly placed."""
         kind = _KINDS[self._kinds[row]]
-        about = int(self._found.matched[row] if kind == FOUND else self._errors.about[row])
-        score, label = self._found.boxes.predictions[row, 4:].tolist()
+        about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
+        score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
         own = int(self._references[about, 4]) if about >= 0 else None
         box = ErrorBox(tuple(self._corners[row].tolist()), kind, int(label), score, own)
         return [box, self._object(about, OBJECT)] if kind.startswith(("badly", "both")) else [box]
@@ -120,9 +120,9 @@ class DetectionErrors:
 
 
 def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
-    """Say of each object what became of it, and of each false positive of what kind it is.
+    """Determine the fate of each object and the kind of each false positive.
 
-    Parameters: detections; options of openset_detection, of which those for tables do nothing.
+    Parameters: detections; options of openset_detection; options for tables have no effect.
     Raises ValueError for an iou_threshold below 1/10.
     """
     state = reduce_boxes(detections.predictions, detections.dataset.references)

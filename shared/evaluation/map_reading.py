@@ -26,7 +26,7 @@ from .resizing import WAYS, resized_map
 
 
 class MapAndMask(NamedTuple):
-    """What was read of an image: its map (H, W) in float32 or float64, and what its masks say."""
+    """The map of an image, (H, W) in float32 or float64, and its masks."""
 
     score_map: np.ndarray
     masks: Masks
@@ -40,15 +40,15 @@ def map_reader(
     void_where_invalid: bool = False,
     regions: str = "components",
 ) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
-    """A function that reads an image's map and masks; of a normal image without a mask, no pixel is anomalous.
+    """A function that reads an image's map and masks; a normal image without a mask has no anomalous pixel.
 
-    Parameters: listed, the files; resize, how maps become as large as masks, or as the image where there is none:
-    "nearest" or "bilinear"; None, the default everywhere, for not at all; ignore_value, that of void pixels in masks;
-    void_where_invalid, whether pixels are void, too, that have no point in the clouds of the layout; regions, "labels"
+    Parameters: listed, the files; resize, how maps are resized to their masks, or to their images without a mask:
+    "nearest" or "bilinear"; None, the default, for not at all; ignore_value, the value of void pixels in masks;
+    void_where_invalid, whether pixels without a point in the clouds of the layout are void too; regions, "labels"
     where masks hold the numbers of regions.
     The function raises ValueError with the name of the file for one that cannot be read, and for a map of another size.
-    Raises ValueError for another `resize`, if maps of normal images are to be resized in a plain folder whose masks
-    have several sizes, for clouds of a layout that has none, and for what is wrong with a file of saturation areas.
+    Raises ValueError for another `resize`, for maps of normal images to resize in a plain folder with masks of several
+    sizes, for clouds of a layout that has none, and for errors in a file of saturation areas.
     """
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
@@ -66,7 +66,7 @@ def map_reader(
 
 
 def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `map_reader` with which results were made, from their entry "evaluation"."""
+    """The options of `map_reader` that results were computed with, from their entry "evaluation"."""
     options = record["options"]
     return {
         "resize": record["resize"],
@@ -77,7 +77,7 @@ def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
-    """The size of all masks of a plain folder, which is that of the normal images, too; None where there is no mask."""
+    """The common size of the masks of a plain folder, and so of its normal images; None without masks."""
     if all(image.masks for image, _ in listed.pairs):
         return None
     sizes: dict[Any, Path] = {
@@ -139,9 +139,9 @@ def file_problems(
     progress: bool = False,
     **options: Any,
 ) -> list[str]:
-    """All that is wrong with the files: their names first, and then, read one by one, what is in them; a line each.
+    """List the problems of the files, a line each: first of their names, then of their contents, read one by one.
 
-    Parameters: those of `map_reader`, and progress, whether to show a bar on a terminal.
+    Parameters: as of `map_reader`; progress, whether to show a bar on a terminal.
     """
 
     def problem(pair: tuple[AnomalyImage, Path]) -> str | None:
@@ -157,15 +157,15 @@ def file_problems(
         return [*listed.problems, str(error)]
     bar = progress_bar(total=len(listed.pairs), unit=" images", shown=progress)
     with bar:
-        found = []
+        lines = []
         for line in read_ahead(problem, listed.pairs):
-            found += [line] if line is not None else []
+            lines += [line] if line is not None else []
             bar.update()
-    return [*listed.problems, *found]
+    return [*listed.problems, *lines]
 
 
 def check_names(listed: AnomalyMaps) -> None:
-    """Raise ValueError with the first problem of the files' names, and how many there are."""
+    """Raise ValueError with the first problem of the files' names, and the number of problems."""
     if listed.problems:
         more = f" (the first of {len(listed.problems)} problems: --list-problems)" if listed.problems[1:] else ""
         raise ValueError(listed.problems[0] + more)

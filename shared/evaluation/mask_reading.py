@@ -1,4 +1,4 @@
-"""The masks of an image, read: where it is anomalous, where it is void, and its defects where these are told apart."""
+"""Reading of masks: anomalous pixels, void pixels, and the defects of a layout that has them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class MaskRules(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """What the masks of an image say.
+    """The masks of an image.
 
     mask: (H, W) booleans, where it is anomalous
     void: (H, W) booleans, the pixels that do not count; None where there are none
-    defects: the mask of each defect with its saturation area; None where they are not told apart
+    defects: the mask of each defect with its saturation area; None for plain masks
     numbers: (H, W) the number of each pixel's region, from 1, 0 for normal and void ones; None where regions are grown
     """
 
@@ -53,7 +53,7 @@ class Masks(NamedTuple):
         if self.defects is None:
             return self._with_void(self.mask if self.numbers is None else self.numbers, ignore_value)
         masks = np.asarray([mask for mask, _ in self.defects], bool).reshape(-1, *self.mask.shape)
-        if not len(masks) and self.void is not None:  # they have to be told of somewhere
+        if not len(masks) and self.void is not None:  # a mask is needed to hold the void pixels
             masks = self.mask[None]
         areas = [area for _, area in self.defects] or [1] * len(masks)
         return {"masks": self._with_void(masks, ignore_value), "saturation_areas": areas}
@@ -70,17 +70,17 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
     layout = listed.data.layout
     if layout is None or layout.saturation is None:
         return None
-    found = {}
+    by_category = {}
     for category in sorted({image.category for image, _ in listed.pairs}):
         path = listed.data.categories[category] / layout.saturation
-        found[category] = read_defects_config(path)
-        if ignore_value in found[category]:
+        by_category[category] = read_defects_config(path)
+        if ignore_value in by_category[category]:
             raise ValueError(f"ignore_value: expected a value that is no defect's in {path}, got {ignore_value}")
-    return found
+    return by_category
 
 
 def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
-    """Read the masks of an image, of which it has one at least: what is above 0 is anomalous, unless it is void.
+    """Read the one or more masks of an image: pixels above 0 are anomalous, unless they are void.
 
     Raises ValueError with the name of the file for one that cannot be read, or is of another size than the first, of
     another value than the defects of its category, or no mask of region numbers where one is expected.

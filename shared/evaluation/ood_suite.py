@@ -30,17 +30,17 @@ def evaluate_ood(
 
     mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the sets pooled, and likewise of all.
 
-    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, by name, those of each
-    OOD set, where a slash groups: near/cifar100; full_spectrum, those of sets of known classes under covariate shift,
+    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, scores of each OOD set by
+    name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under covariate shift,
     which are added to the known samples; metrics and threshold as of `bench_metrics`; intervals, confidence_level,
     n_resamples and random_state as of every metric: each resample draws the known samples once for all sets.
 
-    Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples where classes are given for all of
-    them, "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
+    Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples if all of them have classes,
+    "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
     Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
-    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023, whose areas under
-    precision and recall are aupr_in_trapezoid and aupr_out_trapezoid, and whose FPR may be higher where scores tie,
-    since it drops points of the ROC curve before it looks for one.
+    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023. Its areas under precision and recall
+    are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher where scores tie, since it drops points of the
+    ROC curve before it looks for one.
 
     >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
     >>> results["groups"]["group"], results["groups"]["auroc"]
@@ -58,9 +58,9 @@ def ood_summary(
     metric: OODBench,
     summarise: Callable[[OODBench], Summary] = OODBench.summary,
 ) -> Summary:
-    """As `evaluate_ood`, of a metric with its options; the results know what they are.
+    """As `evaluate_ood`, for a metric with its options; returns a `Summary`.
 
-    `summarise` makes the summary of the metric, to which the samples were added.
+    `summarise` computes the summary of the metric after the samples were added.
     """
     names = _check_names(unknown)
     sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
@@ -79,12 +79,12 @@ def ood_summary(
 
 
 def _columns(scores: Array, label: int, group: str | None) -> dict[str, Any]:
-    """Scores with a label and a group, None of what belongs to every group."""
+    """Scores with a label and a group; None for samples that belong to every group."""
     return {"predictions": scores, "references": np.full(len(scores), label), "groups": [group] * len(scores)}
 
 
-def _as_scores(given: Any) -> Scores:
-    return given if isinstance(given, Scores) else Scores(given)
+def _as_scores(scores: Any) -> Scores:
+    return scores if isinstance(scores, Scores) else Scores(scores)
 
 
 def _checked(side: Scores, name: str) -> Array:
@@ -108,15 +108,15 @@ def _check_names(unknown: Mapping[str, Any]) -> list[str]:
 
 
 def _accuracy(sides: Sequence[Scores]) -> float | None:
-    """The share of known samples whose class is predicted; None where a set has no classes."""
+    """The share of known samples with the right predicted class; None if a set has no classes."""
     right = total = 0
     for predictions, references in ((side.predictions, side.references) for side in sides):
         if predictions is None or references is None:
             return None
-        found, true = on_one_device(as_labels(predictions, "predictions"), as_labels(references, "references"))
-        check_lengths(predictions=found, references=true)
+        predicted, true = on_one_device(as_labels(predictions, "predictions"), as_labels(references, "references"))
+        check_lengths(predictions=predicted, references=true)
         check_not_negative(true, "references", " among known samples")
-        right, total = right + _count(found == true), total + len(true)
+        right, total = right + _count(predicted == true), total + len(true)
     return right / total if total else None
 
 

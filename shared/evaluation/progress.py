@@ -7,7 +7,7 @@ from typing import Any
 
 
 def progress_bar(steps: Iterable[Any] | None = None, *, unit: str, shown: bool, total: int | None = None) -> Any:
-    """A bar of tqdm over steps, or one to update, on a terminal if it is to be shown; it goes when it is done.
+    """A bar of tqdm over steps, or one to update, shown on a terminal only; it disappears when done.
 
     Parameters: steps; unit, what is counted, such as " images"; shown, whether to draw it; total, if steps do not say.
     """

@@ -14,7 +14,7 @@ _Read = TypeVar("_Read")
 
 
 def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
-    """What a function returns for items, in their order, by several threads: a few items ahead, never all.
+    """Map a function over items in several threads, in their order: a few items ahead, never all.
 
     >>> list(read_ahead(abs, [-3, 2, -1]))
     [3, 2, 1]

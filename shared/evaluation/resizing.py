@@ -8,7 +8,7 @@ WAYS = ("nearest", "bilinear")
 
 
 def resized_map(score_map: np.ndarray, shape: tuple[int, int], way: str) -> np.ndarray:
-    """A map of another size: the pixel at ⌊i·H/H'⌋ ("nearest"), or between pixels, whose centres are at i + ½.
+    """A map of another size: the pixel at ⌊i·H/H'⌋ ("nearest"), or between pixels, with their centres at i + ½.
 
     Parameters: score_map (H, W); shape (H', W'); way, "nearest" or "bilinear" (align_corners=False, no antialiasing).
     Returns float64 for integers and float64, else float32, rounded once; for "nearest" the type of the map.

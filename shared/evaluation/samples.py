@@ -16,9 +16,9 @@ SAMPLES = "samples"  # in saved results
 
 
 def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What was added to a metric, as JSON holds it: {"metric": name, "options": those that were given, "state": text}.
+    """The samples added to a metric, for JSON: {"metric": name, "options": the chosen ones, "state": text}.
 
-    Raises TypeError for an option that JSON does not hold.
+    Raises TypeError for an option that JSON cannot hold.
     """
     try:
         plain = json.loads(json.dumps(dict(options)))
@@ -28,7 +28,7 @@ def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def metric_of(samples: Any) -> Metric:
-    """The metric of saved samples, to which they were added. Raises ValueError for what are none.
+    """Restore a metric with its samples. Raises ValueError for anything but saved samples.
 
     >>> from openworld_metrics import OODBench
     >>> metric = OODBench()

@@ -1,4 +1,4 @@
-"""The closed-set numbers of a detector, by pycocotools, whose evaluation is COCO's own. Needs pycocotools."""
+"""The closed-set numbers of a detector, by COCO's own evaluation. Needs pycocotools."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def standard_metrics(
     with extra("detection"):
         from pycocotools.cocoeval import COCOeval
     truth = coco_annotations(detections.dataset)
-    found = [result for result in coco_results(detections) if result["score"] >= conf_threshold]
-    for number, result in enumerate(found, 1):
+    confident = [result for result in coco_results(detections) if result["score"] >= conf_threshold]
+    for number, result in enumerate(confident, 1):
         result.update(id=number, area=result["bbox"][2] * result["bbox"][3], iscrowd=0)
     with contextlib.redirect_stdout(io.StringIO()):  # it prints its progress
-        evaluation = COCOeval(_indexed(truth), _indexed({**truth, "annotations": found}), "bbox")
+        evaluation = COCOeval(_indexed(truth), _indexed({**truth, "annotations": confident}), "bbox")
         parameters = evaluation.params
         parameters.catIds = sorted(known_classes)
         parameters.areaRng, parameters.areaRngLbl = parameters.areaRng[:1], parameters.areaRngLbl[:1]
@@ -69,8 +69,8 @@ def _mean(precision: np.ndarray) -> float:
 
 def _at_highest_f1(evaluation: Any) -> tuple[float, float]:
     """Mean precision and recall at the confidence, of all predicted ones, at which the mean F1 is highest."""
-    images, found = len(evaluation.params.imgIds), evaluation.evalImgs
-    classes = [_ranked(found[start : start + images]) for start in range(0, len(found), images)]
+    images, matches = len(evaluation.params.imgIds), evaluation.evalImgs
+    classes = [_ranked(matches[start : start + images]) for start in range(0, len(matches), images)]
     classes = [(scores, hits, objects) for scores, hits, objects in classes if objects]
     scores = np.concatenate([np.zeros(0), *(scores for scores, _, _ in classes)])
     if not len(scores):

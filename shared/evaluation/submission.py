@@ -43,9 +43,9 @@ SPLITS = {"test_private": "regular", "test_private_mixed": "mixed"}
 
 
 class Merged(NamedTuple):
-    """What rounding to float16 did to the scores of an object: distinct scores, counted map by map, before and after.
+    """Numbers of distinct scores of an object, added up over its maps.
 
-    before, after: how many there are
+    before, after: rounding to float16
     """
 
     before: int
@@ -73,9 +73,9 @@ def write_submission(
     The scores are compared to the threshold as they are, before they are rounded.
 
     Parameters: maps, a folder with <object>/test_private/NNN_regular and <object>/test_private_mixed/NNN_mixed of all
-    eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that is not there yet;
-    data, the folder of the data set, by whose images names and sizes are checked; without it, the maps of an object
-    are of one size; progress, whether to show a bar on a terminal.
+    eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that does not exist
+    yet; data, the folder of the data set, with images to check names and sizes against; without it, the maps of an
+    object must be of one size; progress, whether to show a bar on a terminal.
     Returns by object how many distinct scores rounding merged.
     Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are not
     finite or become so in float16, and objects without a threshold; OSError for what cannot be written.
@@ -95,9 +95,9 @@ def write_submission(
                 return _write(draft, item, np.asarray(widen(score_map, "map")), thresholds[item.category])
 
         with progress_bar(total=len(listed), unit=" maps", shown=progress) as bar:
-            for item, found in zip(listed, read_ahead(write, listed)):
+            for item, counts in zip(listed, read_ahead(write, listed)):
                 so_far = merged[item.category]
-                merged[item.category] = Merged(so_far.before + found.before, so_far.after + found.after)
+                merged[item.category] = Merged(so_far.before + counts.before, so_far.after + counts.after)
                 bar.update()
     return merged
 
@@ -129,7 +129,7 @@ def _listed(maps: Path) -> list[_Map]:
     """The maps of all objects, sorted. Raises ValueError for names and counts other than the server's."""
     if not maps.is_dir():
         raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'nothing there'}")
-    found: dict[str, _Map] = {}
+    by_place: dict[str, _Map] = {}
     for path in files_below(maps, MAP_SUFFIXES):
         place = path.relative_to(maps).with_suffix("").as_posix()
         category, split, name = [*place.split("/"), "", ""][:3]
@@ -139,19 +139,19 @@ def _listed(maps: Path) -> list[_Map]:
             )
         if not re.fullmatch(rf"\d{{3}}_{SPLITS[split]}", name):
             raise ValueError(f"{path}: expected a name such as 000_{SPLITS[split]}.tiff, got {path.name}")
-        if place in found:
-            raise ValueError(f"{path}: expected one map of that name, got {found[place].file.name} too")
-        found[place] = _Map(category, place, path)
+        if place in by_place:
+            raise ValueError(f"{path}: expected one map of that name, got {by_place[place].file.name} too")
+        by_place[place] = _Map(category, place, path)
     for category, count in COUNTS.items():
         for split in SPLITS:
-            number = sum(place.startswith(f"{category}/{split}/") for place in found)
+            number = sum(place.startswith(f"{category}/{split}/") for place in by_place)
             if number != count:
                 raise ValueError(f"{maps / category / split}: expected {count} maps, got {number}")
-    return [*found.values()]
+    return [*by_place.values()]
 
 
 class _Sizes:
-    """The sizes that maps are to have: those of the images, or that of the first map of each object."""
+    """The sizes that maps must have: of the images, or else of the first map of the object."""
 
     def __init__(self, maps: Path, data: Path | None, listed: list[_Map]) -> None:
         self.images: dict[str, Path] = {}

@@ -30,17 +30,17 @@ def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False)
     Maps are read one by one, once or several times, and never all held. Raises ValueError with the file's name for
     what is no map, NaN, and a map of another size than the others of its category.
     """
-    found = parse_rule(rule)
+    parsed = parse_rule(rule)
     files = normal_maps(folder)
     thresholds: dict[str, float] = {}
     with progress_bar(unit=" maps", shown=progress) as bar:
         for category, paths in files.items():
             with named(category):
-                thresholds[category] = found.fit(_Maps(paths, bar))
+                thresholds[category] = parsed.fit(_Maps(paths, bar))
     return FittedThreshold(
-        of=found.of,
+        of=parsed.of,
         rule=rule,
-        promise=found.promise,
+        promise=parsed.promise,
         threshold=thresholds,
         fitted_on={"maps": str(folder), "images": {category: len(paths) for category, paths in files.items()}},
     )
@@ -49,10 +49,9 @@ def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False)
 def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
     """The maps of normal images by category, sorted.
 
-    They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. A folder
-    that is like a category's is one category, of its name. So are `<category>/validation/good` and
-    `<category>/validation`, or the same of train and test, whose name is `<category>`. Raises ValueError where there
-    are no maps.
+    They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. The folder of
+    one category is accepted too, as are its `validation/good` and `validation`, or `good` and the folder itself of
+    train or test: the category has the name of `<category>`. Raises ValueError where there are no maps.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -61,15 +60,15 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
         folder = folder / _GOOD
     if alone := _maps_in(folder):
         return {_category_of(folder.resolve()): alone}
-    found = {}
+    by_category = {}
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
-        found[place.name] = _maps_in(place)
-        if not found[place.name]:
+        by_category[place.name] = _maps_in(place)
+        if not by_category[place.name]:
             where = ", ".join(f"{place.name}/{normal}" for normal in NORMAL)
             raise ValueError(f"{place}: expected maps of normal images in {where} or {place.name}, got none")
-    if not found:
+    if not by_category:
         raise ValueError(f"{folder}: expected folders of categories with maps of normal images, got none")
-    return found
+    return by_category
 
 
 def _category_of(folder: Path) -> str:
@@ -90,7 +89,7 @@ def _maps_in(category: Path) -> list[Path]:
 
 
 class _Maps:
-    """Maps of one size, read anew, some ahead, each time that they are gone through."""
+    """Maps of one size, read again, a few ahead, in each iteration."""
 
     def __init__(self, files: Sequence[Path], bar: Any) -> None:
         self.files, self.bar = files, bar

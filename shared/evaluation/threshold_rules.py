@@ -1,4 +1,4 @@
-"""Rules that make a threshold of a model's anomaly maps of normal images, and what each promises.
+"""Rules that fit a threshold to a model's anomaly maps of normal images, each with its promise.
 
     max                 the highest pixel
     fpr:0.001           the lowest threshold that at most a share of the pixels exceeds

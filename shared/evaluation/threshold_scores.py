@@ -1,4 +1,4 @@
-"""Thresholds of scores of validation samples, and what they promise."""
+"""Thresholds fitted to scores of validation samples, with their promises."""
 
 from __future__ import annotations
 

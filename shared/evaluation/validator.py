@@ -1,7 +1,7 @@
-"""Run an Ultralytics model over a data set and evaluate what it predicts.
+"""Run an Ultralytics model over a data set and evaluate its predictions.
 
 ultralytics is imported only where a model is given as a path. It is under the AGPL-3.0 licence, this package is not:
-who distributes a program that uses both, or offers it over a network, has to heed that.
+anyone who distributes a program that uses both, or offers it over a network, has to heed that.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .progress import progress_bar
 
 
 class OpenSetValidator:
-    """Evaluate a detector on a data set some of whose classes it does not know.
+    """Evaluate a detector on a data set with classes that it does not know.
 
     The arguments:
 
-    model: an Ultralytics model, or the path of its weights; any object will do whose predict(source, conf=, iou=,
-        verbose=) returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
+    model: an Ultralytics model, or the path of its weights; or any object with a method predict(source, conf=, iou=,
+        verbose=) that returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
     data: the data.yaml of a YOLO data set
     known_classes: ids or names of the classes that the model knows; objects of all others are unknown
     unknown_class_id: the class by which the model says "unknown"
     conf: predictions with a lower confidence are left out, by the model and by the metrics
-    iou: the model's own threshold, that of its non-maximum suppression; the IoU at which boxes are matched is the
-        option iou_threshold
+    iou: the threshold of the model's non-maximum suppression; the IoU at which boxes are matched is the option
+        iou_threshold
     predict: further arguments of the model's predict, such as imgsz or device
     options: of the metric openset_detection, such as iou_threshold or protocol
 
-    After `validate`, `detections` are those that the results are of.
+    After `validate`, `detections` holds the detections that were evaluated.
     """
 
     def __init__(

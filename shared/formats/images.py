@@ -13,7 +13,7 @@ SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", 
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)  # by a quarter
 
-# what Pillow logs of a damaged file would be printed beside the error, where nothing else takes it
+# Pillow's log of a damaged file would be printed beside the error, without a handler
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
@@ -23,15 +23,15 @@ def find_images(folder: str | Path) -> dict[str, Path]:
     Raises ValueError if there are none, or two that differ in the ending only.
     """
     folder = Path(folder)
-    found: dict[str, Path] = {}
+    images: dict[str, Path] = {}
     for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES):
         name = path.relative_to(folder).with_suffix("").as_posix()
-        if name in found:
-            raise ValueError(f"{path}: expected one image of that name, got {found[name].name} too")
-        found[name] = path
-    if not found:
+        if name in images:
+            raise ValueError(f"{path}: expected one image of that name, got {images[name].name} too")
+        images[name] = path
+    if not images:
         raise ValueError(f"{folder}: expected a folder with images, got {'none' if folder.is_dir() else 'no folder'}")
-    return found
+    return images
 
 
 def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path:

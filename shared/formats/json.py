@@ -60,7 +60,7 @@ def _has_long_integers(text: bytes) -> bool:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector while millions of objects are made, none of which is garbage."""
+    """Pause the garbage collector while millions of objects are created, none of them garbage."""
     enabled = gc.isenabled()
     gc.disable()
     try:

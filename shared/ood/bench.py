@@ -1,4 +1,4 @@
-"""Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
+"""Out-of-distribution benchmarks: metrics by name, including scikit-learn's.
 
 A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
 call come from one sort of the scores and one pass over the counts.
@@ -58,7 +58,7 @@ def bench_metrics(
     aupr_out      average precision with OOD as the positive class
     aupr_in       average precision with in-distribution as the positive class, of the negated scores
     aupr_out_trapezoid, aupr_in_trapezoid
-                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+                  area under these precision-recall curves by trapezoids, as in OpenOOD and pytorch-ood
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
@@ -67,15 +67,15 @@ def bench_metrics(
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
                   with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
-                  in _curve; what it returns is a result as it is
+                  in _curve; its return value is the result
 
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
-    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
-    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
+    were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
+    results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
     thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
@@ -106,9 +106,9 @@ def bench_metrics(
 def function_results(
     positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
 ) -> dict[str, Any]:
-    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+    """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Of scores that were cut there are none.
+    Scores that were cut have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -152,7 +152,7 @@ def bench_rates(
 
 
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
-    """What computes each metric, by name."""
+    """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
     names = set()
@@ -177,7 +177,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
@@ -194,7 +194,7 @@ def _plain(value: Any) -> float:
 
 
 def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) -> Results:
-    """Values and errors of those that have bounds, in the order of the names."""
+    """Values and errors of the metrics with bounds, in the order of the names."""
     values = _values(passes)
     if not values:
         raise ValueError(
@@ -206,7 +206,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
 
 
 def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
-    """What computes a metric."""
+    """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return sklearn_measure(metric, name, threshold)

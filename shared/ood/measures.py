@@ -1,4 +1,4 @@
-"""What the metrics of a benchmark are computed from: its two sides, sorted once."""
+"""Measures of a benchmark, computed from its two sides, which are sorted once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..ranking.quantities import Quantity
 
 
 class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+    """The two sides of a benchmark, with arrays that several metrics share, computed once."""
 
     def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
         self.positives, self.negatives = positives, negatives
@@ -31,8 +31,8 @@ class Sides:
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
+        """Labels and scores in an order independent of the order of the samples."""
+        # in float64, since scikit-learn computes in the precision of its input
         sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
@@ -54,5 +54,5 @@ class Measure(NamedTuple):
 
 
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    """The measure of a quantity, whose direction stands with its formula."""
+    """The measure of a quantity, with the quantity's direction."""
     return Measure(quantity, quantity.higher, of_inside)

@@ -25,19 +25,19 @@ Name = str | Callable[..., Any]  # of a metric
 class OODBench(Metric):
     """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
 
-    Columns: see `reduce_ood`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is all other labels
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label
     ignore_value: the label of samples that are left out
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
-    threshold: for rates and label-based metrics, which judge score > threshold
+    threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add the threshold of detect_acc and of operating points
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`
 
-    Raises ValueError for a label that is none of these values, and for per_sample of samples that were counted or whose
-    scores were cut, or of a step without a threshold; and what `bench_metrics` raises.
+    Raises ValueError for any other label; for per_sample if samples were counted or their scores cut, or with a step
+    but no threshold; and the errors of `bench_metrics`.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
@@ -103,7 +103,7 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; with `per_sample`, the table of samples and the threshold of its decisions."""
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)

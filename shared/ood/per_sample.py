@@ -1,4 +1,4 @@
-"""What became of each sample of an out-of-distribution benchmark, at one threshold."""
+"""Outcomes of samples of an out-of-distribution benchmark, at one threshold."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..ranking.per_sample import check_samples, sample_table
 from .bench import bench_metrics, has_threshold
 from .sides import LabelValues, OODState, is_ood
 
-POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 
 
 def ood_samples(
     state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
 ) -> dict[str, Any]:
-    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+    """The outcome of each sample, which is called unknown iff score > threshold: see `sample_table`.
 
-    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
-    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Parameters: state of `reduce_ood`; values of its labels; sides of the state; metrics, names and functions;
+    threshold, by default of the first operating point or detect_acc among the metrics, or else of fpr95tpr.
     Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
-    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    Raises ValueError unless the rows of the state are single samples, and for a point that only scores of −inf reach.
     """
     check_samples(state)
     named: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from."""
+"""Out-of-distribution detection: the scores of a batch with their labels, and its two sides."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def as_ood_state(
     ignore_value: int | None = None,
     significant_bits: int | None = None,
 ) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
     check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
     checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
@@ -74,9 +74,9 @@ def reduce_ood(
     "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
     significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
     the samples; None keeps the scores as they are.
-    Returns an `OODState`, which still has the samples that are left out.
+    Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are none of these.
+    that do not fit, and any other label.
     """
     values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
@@ -106,7 +106,7 @@ def reduce_ood(
 
 
 def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, its scores cut to so many bits."""
+    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
     if bits is None:
         return {"scores": scores, "labels": labels}
     return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
@@ -121,7 +121,7 @@ def _narrow(labels: Array) -> Array:
 
 
 class LabelValues(NamedTuple):
-    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
 
     inside: Label
     out: Label
@@ -129,7 +129,7 @@ class LabelValues(NamedTuple):
 
 
 def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
-    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -151,9 +151,9 @@ def _as_label(value: Any, name: str) -> Label:
 def split_ood(
     scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Array, Array]:
-    """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
+    """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     values = check_label_values(in_value, out_value, ignore_value)
@@ -164,7 +164,7 @@ def split_ood(
 def ood_sides(
     state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Side, Side]:
-    """As `split_ood`, of a state whose entries may stand for several samples."""
+    """As `split_ood`, for a state in which an entry may stand for several samples."""
     is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:

@@ -77,7 +77,7 @@ def is_function(metric: Any) -> bool:
 
 
 def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
-    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+    """Call a function of sklearn.metrics with the labels, 1 for OOD, and the scores or decisions; return its result.
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """

@@ -11,7 +11,7 @@ from ..ranking.shares import least_reaching
 
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
-    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
+    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 

@@ -1,4 +1,4 @@
-"""How far OpenAUC and its companions can be off whose scores were cut to some significant bits."""
+"""Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Ends = tuple[float, ...]
 def ends_of_cut(
     unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
 ) -> dict[str, Ends | None]:
-    """The ends of what each result was before scores were cut; None for the accuracy, which ranks none.
+    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
 
-    Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
-    in the bins that they are in now, each of which is all, or partly, above it.
+    Wins: the P·N pairs of each bin count half now, and were between none and all. The threshold of an operating point
+    was in the bin that it is in now, with all or part of the bin above it.
     """
     bits = unknown.bits
     assert bits is not None  # the caller's scores were cut
@@ -67,7 +67,7 @@ def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -
 
 
 def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
     accepted = most_within(fpr, unknown.total)
     if accepted == unknown.total or not correct.total:
         return correct.total, correct.total

@@ -101,14 +101,14 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
-    found = np.flatnonzero(hits)
-    precision, recall = (_sum_of_fractions(hits[found], totals[found]) for totals in (accepted, samples))
-    return precision * recall / (precision + recall) if len(found) else Fraction()
+    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    hit = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(hit) else Fraction()
 
 
 def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
-    """Σ counts/totals; those of one denominator are added first."""
+    """Σ counts/totals; fractions with equal denominators are added first."""
     distinct, place = np.unique(totals, return_inverse=True)
     sums = count_ids(place.reshape(-1), len(distinct), counts)
     return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
@@ -131,14 +131,14 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
 
 
 def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A + b rounded, and what rounding took off. Source: Knuth's TwoSum."""
+    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """A·b rounded, and what rounding took off. Source: Dekker's product of halves of 26 bits."""
+    """Return a·b rounded, and its rounding error. Source: Dekker's product of halves of 26 bits."""
     halves = []
     for x in (a, b):
         scaled = 134217729.0 * x  # 2^27 + 1

@@ -60,10 +60,10 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Parameters: those columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
+    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
     that does not grow with the samples; None keeps the scores as they are.
-    Returns an `OpenSetState` in which the class is 0 for a known sample, and the predicted one 0 if that is right and 1
-    if it is wrong. Raises TypeError if columns of both forms are given, or if one is missing.
+    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
+    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
     """
     bits = check_bits(significant_bits)
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
@@ -82,12 +82,12 @@ def reduce_openauc(
 
 
 def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
-    """As `as_open_set_state`, of a state that `reduce_openauc` has made."""
+    """As `as_open_set_state`, for a state of `reduce_openauc`."""
     return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
 
 
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
-    """What OpenAUC needs of the samples: whether they are known, and whether their predicted class is right."""
+    """Keep the part of the samples that OpenAUC uses: whether they are known, and correctly classified."""
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
     kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}

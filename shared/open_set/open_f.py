@@ -2,7 +2,7 @@
 
 A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
 As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
+over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def macro_open_f(
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
-    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
@@ -52,7 +52,7 @@ def macro_open_f(
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     ids, most = predicted, num_classes
-    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         ids, most = _index_of(distinct, predicted), distinct.shape[0]
@@ -93,12 +93,12 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, all of which are there."""
+    """The place of each id in ascending distinct ids, which include all of them."""
     return array_namespace(ids).searchsorted(distinct, ids)
 
 
 def _is_among(distinct: Array, ids: Array) -> Array:
-    """Whether each id is one of ascending ones."""
+    """Flag the ids that are among ascending distinct ids."""
     xp = array_namespace(ids)
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
@@ -122,17 +122,17 @@ def micro_open_f(
     return _best(thresholds, MicroF(correct, sizes, known), t_list)
 
 
-def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
+def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
     """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
     if t_list is not None:
-        return _best_of(check_thresholds(t_list), scores, found)
-    places, sums = _highest(scores, found)
-    at = int(np.argmax(_are_greatest(to_numpy(places), sums, found)))
-    best = float(found.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+        return _best_of(check_thresholds(t_list), scores, average)
+    places, sums = _highest(scores, average)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, average)))
+    best = float(average.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
     return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
 
-def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> BestF:
+def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
     """As `_best`, of a list of thresholds."""
     xp = array_namespace(scores)
     after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
@@ -140,70 +140,70 @@ def _best_of(thresholds: np.ndarray, scores: Array, found: MacroF | MicroF) -> B
     f, values = np.zeros(len(places)), np.zeros(len(places))
     none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
     if len(places) > none:
-        sums = _at_places(found, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(found.rounded(sums)), to_numpy(found.approximate(sums))
+        sums = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded(sums)), to_numpy(average.approximate(sums))
     greatest = values == 0
     if values.max() > 0:
-        near = np.flatnonzero(values >= values.max() * (1 - found.rounding))
+        near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
         which = on_device(near - none, scores)
         greatest[:] = False
-        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), found)
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), average)
     best = int(np.argmax(greatest[row]))
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: Sums, found: MacroF | MicroF) -> np.ndarray:
-    """Which of some ascending places have the greatest F among them; compared exactly, since values are close."""
+def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
+    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
-    exact = found.exact(places, sums)
+    exact = average.exact(places, sums)
     greatest = max(exact)
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, found: MacroF | MicroF) -> tuple[Array, Sums]:
-    """Ascending places where F is greatest within `found.rounding`, and what it is made of there.
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
+    """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first of them is returned. Parts of a large sweep are swept by several threads, each
-    from the counts before its part on.
+    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    counts before its part.
     """
     number = scores.shape[0]
     threads = threads_for(number) if is_numpy_array(scores) else 1
-    parts = [partial(_high_within, scores, found, part) for part in parts_of(number, threads)]
+    parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
     places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
     greatest = float(array_namespace(values).max(values))
-    high = array_namespace(values).nonzero(values >= greatest * (1 - found.rounding))[0]
+    high = array_namespace(values).nonzero(values >= greatest * (1 - average.rounding))[0]
     high = high if greatest > 0 else high[:1]
     return places[high], (sums[0][high], sums[1][high])
 
 
-def _high_within(scores: Array, found: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
-    """Places, values and sums of what may be the greatest of some samples; a threshold is the last of equal scores."""
+def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
     start, greatest = within.start, -1.0
-    for sums in found.sweep(within):
-        values = found.approximate(sums)
+    for sums in average.sweep(within):
+        values = average.approximate(sums)
         stop = start + values.shape[0]
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
-        near = xp.nonzero(values >= greatest * (1 - found.rounding))[0]
+        near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
         start = stop
     places, values, first, second = (concatenate(column) for column in zip(*kept))
-    high = values >= greatest * (1 - found.rounding)
+    high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(found: MacroF | MicroF, places: Array) -> Sums:
-    """What F is made of after the samples of some ascending places."""
+def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
+    """The sums that F is computed from, after the samples at some ascending places."""
     xp = array_namespace(places)
     parts: list[Sums] = []
     start = 0
-    for sums in found.sweep():
+    for sums in average.sweep():
         stop = start + sums[0].shape[0]
         here = places[(places >= start) & (places < stop)] - start
         parts.append((sums[0][here], sums[1][here]))

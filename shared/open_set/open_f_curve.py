@@ -32,12 +32,12 @@ def open_f_curve(
 ) -> dict[str, list[float]]:
     """The open-set F-score at every distinct score, a sample being accepted as known iff score ≤ threshold.
 
-    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that those return it is their value.
+    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that they return it equals their value.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
     unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
-    least 4, or None for every threshold. A point that is dropped has a point of the drawn line at its own height, at
-    most 1/(max_points // 4) of the samples away.
+    least 4, or None for every threshold. The drawn line passes a dropped point at its own height, at most
+    1/(max_points // 4) of the samples away.
     Returns {"threshold", "accepted", "open_f"}, lists of one length; accepted is the share of all samples.
     Raises ValueError for NaN, lengths that differ, no samples, and ids out of range.
     Source: as of `macro_open_f`.
@@ -66,8 +66,8 @@ def open_f_curve(
     for start in range(0, len(thresholds), _AT_A_TIME):
         part = thresholds[start : start + _AT_A_TIME]
         macro = average == "macro"
-        found = macro_open_f(ids, true, values, total, part) if macro else micro_open_f(ids, true, values, part)
-        parts.append(np.asarray(found[2], np.float64))
+        best = macro_open_f(ids, true, values, total, part) if macro else micro_open_f(ids, true, values, part)
+        parts.append(np.asarray(best[2], np.float64))
     points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
     if limit is not None and len(last) > limit:
         points = thinned(points, lambda some: (some.accepted, some.f), limit)

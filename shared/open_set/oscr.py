@@ -18,11 +18,11 @@ def oscr_curve(
     CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
 
     It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties of unknown with
-    known samples rise slantwise, so that the trapezoids under all vertices are OpenAUC.
+    known samples are slanted lines, so that the trapezoids under all vertices are OpenAUC.
 
-    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, those of
+    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
     the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
-    `roc_curve`, whose distance holds here.
+    `roc_curve`, with its bound on the distance.
     Returns {"threshold", "fpr", "ccr"}, lists of one length.
     Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
@@ -34,7 +34,7 @@ def oscr_curve(
     num_unknown, num_correct = (side.total for side in sides)
     num_known = as_int(num_known, "num_known", num_correct)
     check_both_classes(num_unknown, num_known)
-    found = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
+    vertices = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
     # what is not detected as unknown is accepted
-    accepted, right = (num_unknown - found.tp)[::-1], (num_correct - found.fp)[::-1]
-    return table(threshold=found.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)
+    accepted, right = (num_unknown - vertices.tp)[::-1], (num_correct - vertices.fp)[::-1]
+    return table(threshold=vertices.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)

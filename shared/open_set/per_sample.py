@@ -1,4 +1,4 @@
-"""What became of each sample of an open-set problem, where it is called unknown by its score."""
+"""Outcomes of samples in open-set recognition, at one threshold."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .samples import OpenSetState
 
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
-    """What became of each sample at a threshold: see `sample_table`.
+    """The outcome of each sample at a threshold: see `sample_table`.
 
     Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
-    its score is above it.
-    Raises ValueError for a state whose rows are not samples.
+    score > threshold.
+    Raises ValueError unless the rows of the state are single samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision

@@ -1,4 +1,4 @@
-"""Risk and coverage of a classifier that abstains from what looks most unknown.
+"""Risk and coverage of a classifier that abstains from the samples that look most unknown.
 
 Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
 wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
@@ -40,26 +40,26 @@ def risk_coverage(
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
-    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², that under the generalised one, in [0, ½]
+    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², the area under the generalised curve, in [0, ½]
     risk@cov80      e(k)/k of the first k = ⌈0.8·N⌉ samples; likewise any number in (0, 100]
-    coverage@risk5  the highest coverage of a threshold, all that score lower being accepted or all samples, at which
-                    the risk is at most 0.05, and 0 where there is none; likewise any number in [0, 100]
+    coverage@risk5  the highest coverage of a threshold, which accepts all lower scores, or all samples, at which the
+                    risk is at most 0.05, and 0 if there is none; likewise any number in [0, 100]
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
 
-    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
-    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
-    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
-    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
-    that they are written as.
+    Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
+    an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
+    unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
+    are written as.
 
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
     Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
-    whose β is 1 − c.
+    with β = 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
@@ -82,7 +82,7 @@ def risk_coverage(
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
-    """Check the options of costs and shares; None where neither is given."""
+    """Check the options of costs and shares; None without either."""
     if ood_cost is None and unknown_share is None:
         return None
     cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
@@ -91,14 +91,15 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
-    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    names = plain_value(metrics)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
     return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
+    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
         each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
         for each, (kind, share) in risk_names(metrics, name).items()
@@ -128,7 +129,7 @@ def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
 
 def _risk_at(coverage: float) -> Quantity:
     def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors of scores that are accepted, and those of the score that is accepted in part, as a ratio."""
+        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
         xp = array_namespace(counts.tp)
         accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
         before, tied = places(counts)

@@ -24,7 +24,7 @@ _NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
-    """How many samples of both kinds score lower than each error, and how many the same."""
+    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
     accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
     return accepted, counts.sizes + counts.fp - counts.above
 
@@ -43,9 +43,9 @@ def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
 
 
 def _sum_over_errors(counts: Counts) -> int:
-    """Σ of what each error adds to Σ_k e(k)/k, in units of 2^-111: its share of the tied, and all of those after.
+    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
 
-    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and that at the middle.
+    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
     """
     # on the host: the logarithms of array libraries differ in their last bits
     before, tied = (to_numpy(column) for column in places(counts))
@@ -57,7 +57,7 @@ def _sum_over_errors(counts: Counts) -> int:
 
 
 def _margin(counts: Counts, was_cut: Array) -> int:
-    """What rounding may add to the sum where samples that were cut to one score were several."""
+    """The most that rounding may add to the sum where several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
     return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
 

@@ -25,10 +25,10 @@ _LARGEST_INT = 1 << 62
 
 
 class Costs(NamedTuple):
-    """What errors cost, and how much samples weigh.
+    """Costs of errors, and weights of samples.
 
     unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
-    unknown_share: π, the share of unknown samples; None for that of the samples given
+    unknown_share: π, the share of unknown samples; None for their share in the data
     """
 
     unknown: Fraction
@@ -55,17 +55,17 @@ def risks_with_costs(
     """
     accepted = _accepted(unknown, wrong, right)
     weights = _weights(unknown.total, wrong.total + right.total, costs)
-    found = {}
+    risks = {}
     for name, (kind, share) in wanted.items():
         if kind == "aurc":
-            found[name] = _area_with_costs(unknown, wrong, right, costs)
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
         elif kind == "augrc":
-            found[name] = _generalised_with_costs(accepted, weights)
+            risks[name] = _generalised_with_costs(accepted, weights)
         elif kind == "risk@cov":
-            found[name] = _risk_with_costs(share, accepted, weights, costs)
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
         else:
-            found[name] = _coverage_with_costs(share, accepted, weights)
-    return found
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
 
 
 def _accepted(*sides: Side) -> list[np.ndarray]:
@@ -102,7 +102,7 @@ def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int 
 
 
 def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
     if costs.unknown_share is not None:
         raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
     unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
@@ -150,7 +150,7 @@ def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _W
 
 
 def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts whose risk is at most this; 0 where none is."""
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
     loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
     within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
     return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0

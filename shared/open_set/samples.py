@@ -1,7 +1,7 @@
-"""Open-set recognition: what the samples of a batch come down to.
+"""Open-set recognition: the columns that a batch of samples is reduced to.
 
 A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "
 
 
 class OpenSetState(TypedDict):
-    """What the samples come down to.
+    """The state of a batch of samples.
 
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
-    thresholds: those that the scores were rounded up to, as a text; absent where they were not
-    significant_bits: how many of a score's were kept; absent where all were
+    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
+    significant_bits: how many bits of a score were kept; absent if all were
     """
 
     predicted: Array
@@ -63,7 +63,7 @@ def as_open_set_state(
     t_list: Any = None,
     significant_bits: int | None = None,
 ) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -96,8 +96,8 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
-    for, so that none is rounded.
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -156,11 +156,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
 
 
 def _first_highest(predictions: Array) -> Array:
-    found = []
+    highest = []
     for rows, block in row_blocks(predictions, "predictions"):
         check_no_nan(block, "predictions", rows.start)
-        found.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*found).concat(found)
+        highest.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -178,9 +178,9 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
     Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
-    given = check_classes(state, num_classes)
-    if given is not None:
-        return given
+    number = check_classes(state, num_classes)
+    if number is not None:
+        return number
     xp = array_namespace(state["classes"])
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 

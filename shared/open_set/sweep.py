@@ -1,8 +1,8 @@
-"""One sweep over samples in the order of their open-set scores: what F-scores are made of after each of them.
+"""One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 
 Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-those changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into pieces of b bits, as
-many as hold it whole: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 float64 adds exactly in every order.
 """
 
@@ -57,7 +57,7 @@ def macro_sweep(
 
 
 def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
-    """How many samples before one are right, and how many there are, by predicted class."""
+    """The numbers of right samples and of all samples before one, by predicted class."""
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     for block in blocks_of(outcomes[:start]):
@@ -103,7 +103,7 @@ def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slic
 
 
 def blocks_of(samples: Array) -> list[slice]:
-    """Blocks of samples whose sums fit the cache."""
+    """Blocks of samples, small enough that their sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 

@@ -1,4 +1,4 @@
-"""Lists of thresholds of open-set scores, and states in which only they can be told apart."""
+"""Lists of thresholds of open-set scores, and states with scores rounded up to them."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
 
 
 def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it fits t_list, where there is one."""
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
     if "thresholds" not in state:
         return {}
-    given: Any = state["thresholds"]
-    text = str(given) if isinstance(given, str) or getattr(given, "ndim", None) == 0 else ""
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
     try:
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:

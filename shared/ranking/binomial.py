@@ -76,7 +76,7 @@ def _ln(number: Fraction) -> Decimal:
 
 
 def _weights(trials: int, rate: Fraction, bits: int) -> tuple[int, list[int]]:
-    """Relative probabilities of k, k + 1, …, and this first k; those that are left out round to 0."""
+    """Relative probabilities of k, k + 1, …, and this first k; all others round to 0."""
     hit, miss = rate.numerator, rate.denominator - rate.numerator
     likeliest = math.floor((trials + 1) * rate)
     below = [1 << bits]

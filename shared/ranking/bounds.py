@@ -1,9 +1,9 @@
-"""How far a result can be off whose scores were cut to some significant bits.
+"""Bounds on the error of a result after scores were cut to some significant bits.
 
-Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-positives above all its negatives, or the other way round; each side of it may have been one score or several.
+Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
+and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
+all its negatives, or the other way round; each side of the bin may have been one score or several.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded 
 
 
 class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
     Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
     """
@@ -30,7 +30,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that no positive harms by being above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -38,11 +38,11 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+    """Bounds of the best value over all thresholds.
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
@@ -58,7 +58,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 

@@ -16,7 +16,7 @@ from .rows import Rows, rows_of_sides
 
 
 class RanksSides(Protocol):
-    """A metric whose results are a function of sorted sides."""
+    """A metric that computes its results from sorted sides."""
 
     @property
     def rates(self) -> Callable[..., Results]:
@@ -51,7 +51,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many samples each row stands for."""
+        """The number of samples that each row stands for."""
         return np.concatenate([rows.counts for rows in self.drawn_from])
 
     @cached_property

@@ -23,8 +23,8 @@ def proportion_interval(count: int, total: int, confidence_level: float = 0.95) 
 
     (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n),  p = count/n, n = total, z = Φ⁻¹((1 + confidence_level)/2)
 
-    It is that of an accuracy, or of a rate at a threshold that was fixed beforehand. It is not that of a rate whose
-    threshold was chosen on the same data, such as FPR at 95 % TPR, nor of an F-score or an area: those need resampling.
+    Use it for an accuracy, or for a rate at a threshold that was fixed beforehand. Do not use it for a rate at a
+    threshold chosen on the same data, such as FPR at 95 % TPR, nor for an F-score or an area: resample for these.
 
     Parameters: count, the successes, an int in [0, total]; total, an int of at least 1; confidence_level in (0, 1).
     Returns (low, high), floats in [0, 1]; low is 0.0 without a success, high 1.0 without a failure.
@@ -55,7 +55,7 @@ def _spread(count: int, total: int, z: float) -> float:
 
 
 def normal_quantile(confidence_level: float) -> float:
-    """The z for which a standard normal number lies in [−z, z] with this probability, in (0, 1)."""
+    """The z such that a standard normal variable lies in [−z, z] with this probability, in (0, 1)."""
     from statistics import NormalDist  # needed by intervals alone
 
     return -NormalDist().inv_cdf((1 - confidence_level) / 2)  # of the small tail, which has more digits

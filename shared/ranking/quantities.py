@@ -1,8 +1,7 @@
-"""What is computed from the runs of thresholds, any number of them in one pass.
+"""Quantities computed from runs of thresholds, any number of them in one pass.
 
-Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-of a result.
+Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
+is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from .rounding import was_cut
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
-    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
-    known.
+    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
+    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -42,9 +40,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the counts of two sides.
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Segments of a large side are gone over by several threads, each of which makes parts of its own.
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
 
     def parts(within: tuple[int, int] | None) -> list[list[Any]]:
@@ -61,7 +59,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
 
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
     return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 

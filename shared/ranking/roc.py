@@ -14,12 +14,12 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
 
     TPR(t) = |{i : p_i > t}| / P,  FPR(t) = |{j : n_j > t}| / N
 
-    It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, scores of −inf
-    too. Ties rise slantwise, so that the trapezoids under all vertices are the AUROC.
+    It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, including scores
+    of −inf. Ties are slanted lines, so that the trapezoids under all vertices are the AUROC.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
-    max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
-    line is less than 1/(max_points // 4) away.
+    max_points, at least 4, or None for every vertex. With more vertices than that, a vertex is dropped if the drawn
+    line passes less than 1/(max_points // 4) from it.
     Returns {"threshold", "fpr", "tpr"}, lists of one length.
     Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
 
@@ -28,12 +28,12 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
     """
     sides = checked_sides(positives=positives, negatives=negatives)
     num_positives, num_negatives = (side.total for side in sides)
-    found = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
-    return table(threshold=found.thresholds, fpr=found.fp / num_negatives, tpr=found.tp / num_positives)
+    vertices = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
+    return table(threshold=vertices.thresholds, fpr=vertices.fp / num_negatives, tpr=vertices.tp / num_positives)
 
 
 def rising(num_positives: int, num_negatives: int) -> Any:
-    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
+    """Positions of the vertices of a curve of two rates, for thinning: (FPR + TPR)/2 and TPR."""
 
     def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
         tpr = vertices.tp / num_positives
@@ -49,11 +49,11 @@ def precision_recall_curve(
 
     R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, the precision is 1
 
-    Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
+    Where precision falls at one recall, the scores of the negatives in between are left out. The trapezoids under all
     vertices are the area of `aupr`; the steps are the average precision.
 
-    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
-    precision, at most 1/(max_points // 4) of recall away.
+    Parameters and errors: as of `roc_curve`. The drawn line passes a dropped vertex at its own precision, at most
+    1/(max_points // 4) of recall away.
     Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
 
     >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
@@ -67,6 +67,6 @@ def precision_recall_curve(
         precision = np.where(detected, vertices.tp, 1) / np.maximum(detected, 1)
         return vertices.tp / num_positives, precision
 
-    found = curve_vertices(*sides, place, max_points)
-    recall, precision = place(found)
-    return table(threshold=found.thresholds, recall=recall, precision=precision)
+    vertices = curve_vertices(*sides, place, max_points)
+    recall, precision = place(vertices)
+    return table(threshold=vertices.thresholds, recall=recall, precision=precision)

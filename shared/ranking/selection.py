@@ -17,15 +17,15 @@ _UNSIGNED = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
 def highest_by_rank(chunks: Iterable[np.ndarray], rank: Callable[[int], int]) -> float:
     """The score with a rank in descending order, 0 being the highest.
 
-    Parameters: chunks, arrays of float32 or float64 of any shape, without NaN, which can be gone through several times;
+    Parameters: chunks, arrays of float32 or float64 of any shape, without NaN, that can be iterated over several times;
     rank, a function of the number of scores.
     Returns a float, 0.0 for −0.0. Raises ValueError if there are no scores.
 
     >>> highest_by_rank([np.asarray([0.1, 0.4]), np.asarray([-0.2])], lambda total: total - 1)
     -0.2
     """
-    found = _search(chunks, rank, np.dtype(np.float32))
-    return found if found is not None else float(_search(chunks, rank, np.dtype(np.float64)) or 0.0)
+    score = _search(chunks, rank, np.dtype(np.float32))
+    return score if score is not None else float(_search(chunks, rank, np.dtype(np.float64)) or 0.0)
 
 
 def _search(chunks: Iterable[np.ndarray], rank: Callable[[int], int], dtype: np.dtype) -> float | None:

@@ -46,7 +46,7 @@ def checked_sides(**sides: Any) -> tuple[Side, Side]:
 
 
 def two_sides(**sides: Any) -> tuple[Side, Side]:
-    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
     columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
     if not any(isinstance(column, Side) for column in columns):
         columns = on_one_device(*columns)
@@ -65,7 +65,7 @@ def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: i
         held.append(part)
         count += len(part.tp)
         if limit is not None and count > limit:
-            # those before are thinned once, and from then on each part
+            # the earlier parts are thinned once, and from then on each part
             held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
             crowded = True
     vertices = _joined(held)
@@ -88,7 +88,7 @@ def _exceeded(vertices: Vertices, positives: Side, negatives: Side) -> np.ndarra
 
 
 def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:
-    """At most so many of the vertices, the first and the last among them.
+    """Thin out vertices to at most `max_points`, keeping the first and the last.
 
     Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
     and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,

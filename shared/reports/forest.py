@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..extras import extra
+from .colors import DETECTORS, EDGE, LINE, QUIET
 from .plots import check_picture, save_figure
 
-# of detectors, as on pages: the first is better, the second is, neither for sure
-_COLORS = {"first": "#7a3e9d", "second": "#00866b", None: "#52525b"}
+# the first is better, the second is, neither for sure
+_COLORS = {"first": DETECTORS[0], "second": DETECTORS[1], None: QUIET}
 _WORDS = ("the first is better", "the second is better", "neither for sure")
 _ROW, _MARGIN = 0.32, 1.1  # inches
 
@@ -76,10 +77,10 @@ def _draw(rows: Sequence[Interval], path: Path, title: str, *, zero: bool, legen
             said = f"{value} [{low}, {high}]"
             axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9)
         if zero:
-            axes.axvline(0, color="#999999", linewidth=1, linestyle="--", zorder=0)
+            axes.axvline(0, color=EDGE, linewidth=1, linestyle="--", zorder=0)
         axes.set_yticks(range(len(panel)), [row.key for row in panel])
         axes.set_ylim(len(panel) - 0.5, -0.5)
-        axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+        axes.grid(axis="x", color=LINE, linewidth=0.6)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(left=False)
     if title:

@@ -14,11 +14,10 @@ from ..ranking.curves import auroc
 from ..ranking.named_points import samples_above
 from ..ranking.operating_points import operating_point
 from ..ranking.shares import as_written
+from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from .directions import direction_of
 from .frame.values import interval, number
 
-INK, QUIET, LINE, EDGE = "#18181b", "#52525b", "#e4e4e7", "#85858f"  # the light colours of pages
-KNOWN, UNKNOWN, DETECTOR = "#0072b2", "#d55e00", "#7a3e9d"
 _BINS, _POINTS = 40, 2000
 _PALE = 0.35  # of bars that are not above the threshold
 

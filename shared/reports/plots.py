@@ -17,9 +17,9 @@ from ..formats.written.flat import KINDS
 from ..metric.summary import Part
 from ..ranking.counts import Side, as_side
 from ..ranking.prepared_sides import PreparedSides
-from .panels import INK, Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
+from .colors import DETECTORS, INK, LINE
+from .panels import Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 
-_COLORS = ("#7a3e9d", "#00866b", "#a87400", "#18181b", "#85858f")  # of detectors, as on pages
 _WIDTH, _DPI = 7.5, 200  # inches, and pixels an inch
 
 
@@ -74,12 +74,12 @@ def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | P
 
     figure = Figure(figsize=(5, 4.2), layout="constrained")
     axes = figure.subplots()
-    for color, (name, curve) in zip(cycle(_COLORS), curves.items()):
+    for color, (name, curve) in zip(cycle(DETECTORS), curves.items()):
         area = np.trapezoid(curve["ccr"], curve["fpr"])
         axes.plot(curve["fpr"], curve["ccr"], color=color, label=f"{name}: {area:.4f}")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="unknown samples accepted (FPR)", title=title)
     axes.set_ylabel("known samples accepted with the right class (CCR)")
-    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.grid(color=LINE, linewidth=0.6)
     axes.legend(loc="lower right", title="area, OpenAUC")
     save_figure(figure, Path(path))
 

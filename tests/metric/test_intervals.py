@@ -13,7 +13,7 @@ from hypothesis import given
 
 from openworld_metrics import compare, metric_class
 from openworld_metrics.metric import metric as metric_module
-from openworld_metrics.metric.bootstrap import draw, percentiles
+from openworld_metrics.metric.bootstrap import BLOCK, MANY_ROWS, draw, percentiles, resampled
 from openworld_metrics.metric.results import as_dict, rates_of
 from openworld_metrics.ranking import rows as rows_module
 from openworld_metrics.ranking.counts import as_side
@@ -97,6 +97,19 @@ def test_draws_keep_the_total() -> None:
     for counts in np.ones(9, np.int64), np.asarray([3, 1, 5]), np.asarray([10**6, 10**12]), np.zeros(0, np.int64):
         assert draw(rng, counts).sum() == counts.sum()
     assert percentiles(np.arange(101.0), 0.5) == (25.0, 75.0)
+
+
+def test_blocks_of_resamples_have_streams_of_their_own() -> None:
+    def number(rng: np.random.Generator) -> list[float]:
+        return [float(rng.random())]
+
+    many, few = (resampled(number, n, 5, MANY_ROWS)[:, 0] for n in (2 * BLOCK + 30, BLOCK + 7))
+    assert len(many) == 2 * BLOCK + 30
+    assert many[: len(few)].tolist() == few.tolist()  # more resamples begin as fewer do
+    one_stream = resampled(number, 2 * BLOCK + 30, 5, MANY_ROWS - 1)[:, 0].tolist()
+    assert one_stream == np.random.default_rng(5).random(2 * BLOCK + 30).tolist()
+    assert many[:BLOCK].tolist() == one_stream[:BLOCK]
+    assert len({*many.tolist()}) == len(many)
 
 
 def test_merged_rows_move_the_interval_by_less_than_2_percent_of_its_width() -> None:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import metric_class
+from openworld_metrics import compare, metric_class
 from openworld_metrics.arrays import compiled, sorting, threads
+from openworld_metrics.metric import bootstrap
 from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
 from tests import cases
 
@@ -24,8 +26,10 @@ NUMBERS = (1, 2, 3, 7)
 
 @pytest.fixture
 def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small inputs take the way of large ones."""
+    """Small inputs take the way of large ones, and few resamples that of many."""
     monkeypatch.setattr(threads, "GRAIN", 1)
+    monkeypatch.setattr(bootstrap, "MANY_ROWS", 0)
+    monkeypatch.setattr(bootstrap, "BLOCK", 2)
     monkeypatch.setattr(sorting, "SMALL", 0)
 
 
@@ -67,6 +71,18 @@ def test_bits_of_groups_and_batches(name: str, monkeypatch: pytest.MonkeyPatch) 
         metric.add_batch(**cases.with_groups(columns, 7))
         metric.add_batch(**cases.with_groups(columns, 7))
         found.append(repr(metric.compute()))
+    assert found[1:] == found[:1] * 3
+
+
+@pytest.mark.usefixtures("_as_if_large")
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_bits_of_comparisons(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, options = cases.draw(name, 12)
+    models = cases.with_groups(columns, 1), cases.with_groups(columns, 1)
+    found = []
+    for number in NUMBERS:
+        monkeypatch.setattr(threads, "num_threads", partial(int, number))
+        found.append(repr(compare(name, *models, n_resamples=9, **options)))
     assert found[1:] == found[:1] * 3
 
 
@@ -160,6 +176,24 @@ def test_pieces_end_before_an_error_is_raised() -> None:
         threads.in_threads([lambda i=i: piece(i) for i in range(5)], 3)
     assert sorted(done) == [0, 2, 3, 4]
     assert threads.in_threads([lambda i=i: i for i in range(5)], 3) == [*range(5)]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_an_interrupt_leaves_out_what_has_not_begun(number: int) -> None:
+    done: list[int] = []
+
+    def piece(i: int) -> None:
+        if i == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+        done.append(i)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.in_threads([partial(piece, i) for i in range(500)], number)
+    assert len(done) < 499
+    before = len(done)
+    time.sleep(0.05)
+    assert len(done) == before  # nothing goes on
 
 
 @pytest.mark.usefixtures("_as_if_large")

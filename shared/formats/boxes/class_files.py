@@ -46,12 +46,12 @@ def read_class_files(
     """Read a folder of Pascal VOC results, a file a class.
 
     Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or "unknown";
-    dataset, whose images the lines name, by their names or the last part of them; unknown_class_id, the id of boxes in
-    the file of "unknown"; one_based, False for pixels that count from 0.
+    dataset, with the images that the lines name, by their names or the last part of them; unknown_class_id, the id of
+    boxes in the file of "unknown"; one_based, False for pixels that count from 0.
 
-    Returns the predictions of the data set's images, none for those without a line. Raises ValueError, with file and
-    line, for a file that names no class, a second file of a class, a line without six fields, a number that is none,
-    and an image that the data set lacks.
+    Returns the predictions of the data set's images, none for an image without a line. Raises ValueError, with file and
+    line, for a file that names no class, a second file of a class, a line without six fields, a malformed number, and
+    an image that the data set lacks.
     """
     files = _files_by_class(Path(folder), dataset)
     ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown_class_id}

@@ -35,8 +35,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None) -> Data
 def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str = "score") -> Detections:
     """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
-    Parameters: results, the file; dataset, whose `ids` the image ids are: those of COCO annotations, or else the
-    number that the name of an image file is, or the name; score_field, the name of the confidence in each entry.
+    Parameters: results, the file; dataset, with `ids` that match the image ids: those of COCO annotations, or else the
+    name of the image file, as a number if it is one; score_field, the name of the confidence in each entry.
 
     Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
     for what is malformed, and for results of unknown images.
@@ -111,7 +111,7 @@ def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
     """Places of entries by their ids."""
-    found: dict[Any, int] = {}
+    places: dict[Any, int] = {}
     for i, entry in enumerate(entries):
         missing = [key for key in ("id", *keys) if not isinstance(entry, dict) or key not in entry]
         if missing:
@@ -119,10 +119,10 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
             raise ValueError(f"{where}[{i}]: expected an integer id, got {in_message(key)}")
-        if key in found:
+        if key in places:
             raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
-        found[key] = i
-    return found
+        places[key] = i
+    return places
 
 
 def _unique(names: list[str], path: Path) -> list[str]:
@@ -142,7 +142,7 @@ def coco_size(entry: Mapping[str, Any]) -> Size | None:
 def _existing(folder: Path, name: str) -> Path:
     """The file of an image in a folder, by the path in the annotations or by its last part."""
     places = (folder / name, folder / PurePosixPath(name).name)
-    found = next((path for path in places if path.is_file()), None)
-    if found is None:
+    path = next((path for path in places if path.is_file()), None)
+    if path is None:
         raise ValueError(f"{places[0]}: expected an image, got none")
-    return found
+    return path

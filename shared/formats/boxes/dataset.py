@@ -73,7 +73,7 @@ def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number:
 
 
 def ids_of_names(names: Sequence[str]) -> list[int | str]:
-    """Image ids of COCO results that were made from files: the file's name, as a number if it is one."""
+    """Image ids of COCO results for image files: the file's name, as a number if it is one."""
     stems = [PurePosixPath(name).name for name in names]
     return [int(stem) if stem.isdecimal() else stem for stem in stems]
 
@@ -129,7 +129,7 @@ def listed_images(image_set: Path) -> dict[str, int]:
 
 
 def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int = -1) -> Detections:
-    """Give predictions whose class ids mean `names` the ids that the data set has for the same names.
+    """Translate the class ids of predictions, by their `names`, to the ids of the data set.
 
     Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;
     unknown_class_id, which stays as it is. Names that the data set lacks get new ids, above all of its own. Returns

@@ -71,7 +71,7 @@ def load_dicts(path: Path) -> Any:
 
 
 def _ids_of_files(predictions: Dicts, dataset: Dataset) -> list[int | str] | None:
-    """The ids of the images whose files results name in `path`; None where one names no image of the data set."""
+    """The ids of images by the `path` of their results; None if one names no image of the data set."""
     places = find_image(dataset)
     stems = [PurePath(str(getattr(image, "path", ""))).stem for image in predictions]
     if not stems or len(set(stems)) < len(stems) or not all(stem in places for stem in stems):
@@ -163,10 +163,10 @@ def _image_ids(images: Any, name: str) -> list[int | str] | None:
     """The ids that all images carry; None if they carry none."""
     if isinstance(images, Mapping) or not isinstance(images, Sequence):
         raise TypeError(f"{name}: expected a list with a dict for each image, got {type(images).__name__}")
-    found = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]
-    if not found:
+    keys = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]
+    if not keys:
         return None
-    ids = [key if isinstance(key, str) else _image_id(_array(key, f"{name}: image_id"), name) for key in found]
+    ids = [key if isinstance(key, str) else _image_id(_array(key, f"{name}: image_id"), name) for key in keys]
     if len(ids) < len(images) or len(set(ids)) < len(ids):
         raise ValueError(f"{name}: expected an image_id of its own in each dict, got {len(set(ids))} of {len(images)}")
     return ids

@@ -10,7 +10,7 @@ from .dataset import Size
 
 
 def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
-    """Ids of classes that are given by id or by name, in COCO's or Pascal VOC's spelling; an integer is an id.
+    """Ids of classes, from ids or from names in COCO's or Pascal VOC's spelling; an integer is an id.
 
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
     [0, 4, 7]
@@ -31,7 +31,7 @@ def _class_id(word: str, by_name: Mapping[str, int]) -> int:
 
 
 class Named(Protocol):
-    """What names images and classes: a data set, or another that has these three of it."""
+    """Names of images and classes, as a data set has them."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -47,7 +47,7 @@ class Named(Protocol):
 
 
 def with_names_in_tables(results: Mapping[str, Any], of: Named, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Results whose tables name images, with their sizes where all are known, and classes."""
+    """Results with names in their tables: of images, with their sizes if all are known, and of classes."""
     named = dict(results)
     if "per_image" in results:
         named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}

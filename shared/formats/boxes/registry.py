@@ -56,8 +56,8 @@ class Format(Generic[_Read]):
     """A format of true or of predicted boxes.
 
     name: in messages
-    ids: whose class ids its files use: those of a format, `NAMES` for names in place of ids, None for the other side's
-    is_it: whether a folder or file has this format, if it has none that stands before in the table
+    ids: the class ids of its files: those of a format, `NAMES` for names in place of ids, None for the other side's
+    is_it: whether a folder or file has this format, if it has none of those before it in the table
     read: its reader
     """
 
@@ -152,7 +152,7 @@ def _predicted_dicts(source: Source, options: Options) -> Detections:
 
 
 def _check_categories(detections: Detections, place: Path, unknown_class_id: int) -> None:
-    """Raise ValueError for a predicted id that is no category: ids that count from 0 are a usual mistake."""
+    """Raise ValueError for a predicted id that is no category: ids counted from 0 are a common mistake."""
     known = {*detections.dataset.classes, unknown_class_id}
     labels = {label for boxes in detections.predictions for label in boxes["labels"].tolist()}
     if detections.dataset.classes and not labels <= known:

@@ -67,7 +67,7 @@ def voc_list(annotations: Path, split: str) -> Path:
 def _listed(
     folder: Path, images: Mapping[str, Path | None], split: str | None, image_set: str | Path | None
 ) -> list[str] | None:
-    """The names that the list of a split holds, or another list; None where neither is given."""
+    """The names in the list of a split, or in another list; None without either."""
     if split is not None and image_set is not None:
         raise ValueError(f"{image_set}: expected a split or a list of images, got both")
     if split is None and image_set is None:
@@ -101,11 +101,11 @@ def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) 
             return dict.fromkeys(files)
         there = {path.stem: path for path in sorted(beside.iterdir()) if path.suffix.lower() in SUFFIXES}
         return {**dict.fromkeys(files), **there}
-    found: dict[str, Path | None] = {**find_images(images)}
+    by_name: dict[str, Path | None] = {**find_images(images)}
     for name, path in files.items():
-        if name not in found:
+        if name not in by_name:
             raise ValueError(f"{path}: expected an image of that name in {images}, got none")
-    return found
+    return by_name
 
 
 def _read(path: Path, one_based: bool) -> _Page:

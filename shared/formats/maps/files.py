@@ -16,7 +16,7 @@ from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, re
 from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
-_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF: its library prints errors of a file
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
@@ -55,13 +55,13 @@ def read_mask_values(path: str | Path) -> np.ndarray:
 
 def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
     """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
-    found = [read_mask_values(path) for path in paths]
-    for path, values in zip(paths, found):
-        if values.shape != found[0].shape:
+    masks = [read_mask_values(path) for path in paths]
+    for path, values in zip(paths, masks):
+        if values.shape != masks[0].shape:
             raise ValueError(
-                f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
+                f"{path}: expected {size_text(masks[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
-    return found
+    return masks
 
 
 def read_invalid(path: Path) -> np.ndarray:

@@ -25,7 +25,7 @@ class AnomalyImage(NamedTuple):
     stem: its file's name without the ending
     anomalous: whether the layout says so; in a plain folder, whether it has a mask; None if the mask has to tell
     image: its file; None in a plain folder
-    masks: files of masks, whose union is the mask; none for a normal image
+    masks: files of masks, which are united; none for a normal image
     cloud: file of its points on the grid of its pixels; None where the layout has none
     """
 
@@ -85,8 +85,8 @@ def list_anomaly_images(
             raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
     images, problems = [], []
     for name in sorted(set(categories)) if categories else every:
-        found, wrong = (_listed_category if described.lists else _list_category)(name, every[name], described)
-        images += found
+        own, wrong = (_listed_category if described.lists else _list_category)(name, every[name], described)
+        images += own
         problems += wrong
     return AnomalyFolder(data, described, every, images, problems)
 
@@ -104,7 +104,7 @@ def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[An
             for place, paths in images.items()
             if (kept := [path for path in paths if path.relative_to(folder).as_posix() in chosen])
         }
-    found = []
+    listed = []
     for place, paths in images.items():
         parts = dict(zip(PurePosixPath(layout.images).parts, PurePosixPath(place).parts))
         defect, stem = parts["{defect}"], parts["{stem}"]
@@ -117,47 +117,47 @@ def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[An
         if not layout.united:
             problems += [f"{path}: expected one mask of that name, got {own[0].name} too" for path in own[1:]]
         cloud = None if layout.clouds is None else folder / layout.clouds.format(defect=defect, stem=stem)
-        found.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own), cloud))
-    if not found:
+        listed.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own), cloud))
+    if not listed:
         problems.append(f"{folder}: expected test images {layout.images}.png, got none")
     if layout.split is None:  # which may leave images out
         left = (paths[0] for paths in masks.values())
         problems += [f"{path}: expected the image of the mask, got none" for path in left]
-    return found, problems
+    return listed, problems
 
 
 def _listed_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
-    """The images of a category by its list; the folder above that of a sample says what is wrong with it."""
+    """The images of a category by its list; the folder above a sample's own names its defect."""
     folder = folder.resolve()
     path = list_of(folder, layout)
-    found: dict[str, AnomalyImage] = {}
+    by_place: dict[str, AnomalyImage] = {}
     problems = []
     for image, mask in read_list(path, folder):
         place = image.relative_to(folder).with_suffix("")
-        if place.as_posix() in found:
+        if place.as_posix() in by_place:
             problems.append(f"{path}: expected {place.as_posix()} once, got it again")
         masks = () if mask is None else (mask,)
         problems += [
             f"{file}: expected the file that {path} lists, got none" for file in (image, *masks) if not file.is_file()
         ]
         defect = place.parts[-3] if len(place.parts) > 2 else ""
-        found[place.as_posix()] = AnomalyImage(
+        by_place[place.as_posix()] = AnomalyImage(
             category, place.as_posix(), defect, place.name, mask is not None, image, masks
         )
-    return [found[name] for name in sorted(found)], problems
+    return [by_place[name] for name in sorted(by_place)], problems
 
 
 def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
     """An image for each mask of a plain folder."""
     problems: list[str] = []
-    found: dict[str, AnomalyImage] = {}
+    by_place: dict[str, AnomalyImage] = {}
     for path in files_below(folder, _MASK_SUFFIXES):
         place = path.relative_to(folder).with_suffix("").as_posix().removesuffix(_MASK_ENDING)
-        if place in found:
-            problems.append(f"{path}: expected one mask of that name, got {found[place].masks[0].name} too")
+        if place in by_place:
+            problems.append(f"{path}: expected one mask of that name, got {by_place[place].masks[0].name} too")
             continue
         stem = PurePosixPath(place).name
-        found[place] = AnomalyImage(folder.resolve().name, place, "", stem, None, None, (path,))
-    if not found:
+        by_place[place] = AnomalyImage(folder.resolve().name, place, "", stem, None, None, (path,))
+    if not by_place:
         problems.append(f"{folder}: expected a data set or masks, got no such files")
-    return list(found.values()), problems
+    return list(by_place.values()), problems

@@ -14,15 +14,15 @@ class Layout:
     name: by which the layout is chosen and recorded
     title: by which people know it
     images: a path with {defect} and {stem}
-    masks: the same of an image's mask, or of the folder of its masks
-    normal: values of {defect} whose images are normal, and may go without a mask
+    masks: such a path of an image's mask, or of the folder of its masks
+    normal: values of {defect} with normal images, which may go without a mask
     marks: patterns that all match in the folder of a category in this layout, and do not all match in layouts below
-    united: whether masks are a folder, whose files are united
+    united: whether masks are a folder of files that are united
     by_defect: whether each defect is a group of its own, with the normal images in all
     saturation: a file in the folder of a category that says how many pixels of a defect are enough, by values of masks
     split: a table beside the categories, with columns image and split, that says which images are of the test
     lists: places of a list of a category's images (see `read_list`), beside the folder of the categories
-    samples: a regular expression, whose first group is the sample that an image shows, in the images' names
+    samples: a regular expression for the images' names, with the sample that an image shows as its first group
     clouds: a path with {defect} and {stem} of an image's points on its grid, which are invalid where they are 0
     other_names: of a defect, further names of its folder among the maps
     """
@@ -124,7 +124,7 @@ NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
 
 
 def layout_of(data: Path, name: str | None = None) -> Layout | None:
-    """The layout of a data set, recognised if it has no name given; None for a plain folder of masks.
+    """The layout of a data set, by its name or else recognised; None for a plain folder of masks.
 
     Parameters: data, the folder of all categories, or of one; name, one of NAMES.
     Raises ValueError for another name, and for a folder that is not there, or that looks like none of the layouts.
@@ -153,10 +153,10 @@ def categories_of(data: Path, layout: Layout) -> dict[str, Path]:
     root = layout.images.partition("/")[0]
     if (data / root).is_dir():
         return {data.resolve().name: data}
-    found = {folder.name: folder for folder in _subfolders(data) if (folder / root).is_dir()}
-    if not found:
+    by_name = {folder.name: folder for folder in _subfolders(data) if (folder / root).is_dir()}
+    if not by_name:
         raise ValueError(f"{data}: expected {layout.title}: folders of categories with a folder {root!r}, got none")
-    return found
+    return by_name
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Anomaly maps on disk, one for each test image: found by category and stem, and by the defect's folder."""
+"""Anomaly maps on disk, one for each test image, matched by category and stem, and by the defect's folder."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def list_anomaly_maps(
     Parameters: maps, as of `find_maps`; the others as of `list_anomaly_images`.
     Returns the data set with the maps. Raises ValueError for folders, layouts and categories that there are not.
     """
-    found = list_anomaly_images(data, layout=layout, categories=categories)
-    pairs, problems = find_maps(maps, found)
-    return AnomalyMaps(found, Path(maps), pairs, [*found.problems, *problems])
+    folder = list_anomaly_images(data, layout=layout, categories=categories)
+    pairs, problems = find_maps(maps, folder)
+    return AnomalyMaps(folder, Path(maps), pairs, [*folder.problems, *problems])
 
 
 def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
@@ -49,8 +49,8 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
     folder, a map belongs to the mask at the same path, or else to the only one with that stem; a map that belongs to
     none is one of a normal image.
 
-    Parameters: maps, the folder; data, as `list_anomaly_images` gives it.
-    Returns the images with their maps, sorted, and what is wrong, a line each: images without a map, two maps of one
+    Parameters: maps, the folder; data, as `list_anomaly_images` returns it.
+    Returns the images with their maps, sorted, and problems, a line each: images without a map, two maps of one
     image, maps of no image. Raises ValueError if the folder is not there.
     """
     maps = Path(maps)
@@ -65,8 +65,8 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
         images[image.category].append(image)
     by_category, elsewhere = _by_category(maps, files, data, list(images))
     for category, own in images.items():
-        found, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, data.layout))
-        pairs += found
+        own_pairs, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, data.layout))
+        pairs += own_pairs
         problems += wrong
     known = ", ".join(images)
     problems += [f"{path}: expected it in a folder of a category ({known}), got another" for path in elsewhere]
@@ -80,7 +80,7 @@ def _by_category(
     maps: Path, files: Sequence[Path], data: AnomalyFolder, chosen: Sequence[str]
 ) -> tuple[dict[str, list[_Placed]], list[Path]]:
     """Maps by category, and maps of no category."""
-    found: dict[str, list[_Placed]] = defaultdict(list)
+    by_category: dict[str, list[_Placed]] = defaultdict(list)
     bare: list[_Placed] = []
     for path in files:
         folders = path.relative_to(maps).parts[:-1]
@@ -88,12 +88,12 @@ def _by_category(
         if at is None:
             bare.append((path, folders))
         else:
-            found[folders[at]].append((path, folders[at + 1 :]))
-    if len(chosen) == 1 and chosen[0] not in found:
-        found[chosen[0]] = bare
+            by_category[folders[at]].append((path, folders[at + 1 :]))
+    if len(chosen) == 1 and chosen[0] not in by_category:
+        by_category[chosen[0]] = bare
         bare = []
     every = len(chosen) == len(data.categories) > 1
-    return found, [path for path, _ in bare] if every else []  # else they may be those of other categories
+    return by_category, [path for path, _ in bare] if every else []  # else they may be maps of other categories
 
 
 def _pair_images(
@@ -103,7 +103,7 @@ def _pair_images(
     for image in images:
         by_stem[image.stem].append(image)
     several = _repeated_stems(images)
-    found: dict[AnomalyImage, Path] = {}
+    map_of: dict[AnomalyImage, Path] = {}
     unclear: set[str] = set()
     problems = []
     for path, folders in files:
@@ -117,15 +117,15 @@ def _pair_images(
                 f"{path}: expected the folder of a defect, since {len(same)} images have that name: "
                 + ", ".join(image.name for image in same)
             )
-        elif same[0] in found:
-            problems.append(f"{path}: expected one map of {same[0].name}, got {found[same[0]].relative_to(maps)} too")
+        elif same[0] in map_of:
+            problems.append(f"{path}: expected one map of {same[0].name}, got {map_of[same[0]].relative_to(maps)} too")
         else:
-            found[same[0]] = path
+            map_of[same[0]] = path
     for image in images:
-        if image not in found and image.stem not in unclear:
+        if image not in map_of and image.stem not in unclear:
             where = f"{image.defect}/{image.stem}.tiff" if image.stem in several else f"{image.stem}.tiff"
             problems.append(f"{image.image}: expected its map {image.category}/…/{where} in {maps}, got none")
-    return [(image, found[image]) for image in images if image in found], problems
+    return [(image, map_of[image]) for image in images if image in map_of], problems
 
 
 def _pair_masks(
@@ -136,23 +136,23 @@ def _pair_masks(
     by_place = {mask.name: mask for mask in masks}
     by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
     category = masks[0].category if masks else ""
-    found: dict[str, tuple[AnomalyImage, Path]] = {}
+    by_name: dict[str, tuple[AnomalyImage, Path]] = {}
     problems = []
     for path in files:
         place = path.relative_to(maps).with_suffix("").as_posix()
         stem = PurePosixPath(place).name
         normal = AnomalyImage(category, place, "", stem, False, None, ())
         image = by_place.get(place) or by_stem.get(stem, normal)
-        if image.name in found:
+        if image.name in by_name:
             problems.append(
-                f"{path}: expected one map of {image.name}, got {found[image.name][1].relative_to(maps)} too"
+                f"{path}: expected one map of {image.name}, got {by_name[image.name][1].relative_to(maps)} too"
             )
         else:
-            found[image.name] = image, path
+            by_name[image.name] = image, path
     for mask in masks:
-        if mask.name not in found:
+        if mask.name not in by_name:
             problems.append(f"{mask.masks[0]}: expected its map {mask.name}.tiff in {maps}, got none")
-    return [found[name] for name in sorted(found)], problems
+    return [by_name[name] for name in sorted(by_name)], problems
 
 
 def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:

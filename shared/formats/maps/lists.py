@@ -37,9 +37,9 @@ def read_list(path: Path, folder: Path) -> list[tuple[Path, Path | None]]:
     """The test images of a category of Real-IAD with their masks; None for a normal image.
 
     Parameters: path of {"meta": {"prefix": …, "normal_class": …}, "test": [{"image_path": …, "mask_path": … or null,
-    "anomaly_class": …}, …]}, whose paths are below the prefix, a folder beside the category's own; folder, that of the
-    category. As in the official code, an image without a mask is normal, and so is one of the normal class.
-    Raises ValueError and TypeError, with the file and the row, for what is no such list, and for paths elsewhere.
+    "anomaly_class": …}, …]}, with paths below the prefix, a folder beside the category's own; folder, of the category.
+    As in the official code, an image without a mask is normal, and so is one of the normal class.
+    Raises ValueError and TypeError, with the file and the row, for a malformed list, and for paths elsewhere.
     """
     with named(path):
         content = parse_json(path.read_bytes())
@@ -50,14 +50,14 @@ def read_list(path: Path, folder: Path) -> list[tuple[Path, Path | None]]:
             raise ValueError(
                 f"expected test images in a list 'test', got {'none' if not rows else type(rows).__name__}"
             )
-        found: list[tuple[Path, Path | None]] = []
+        listed: list[tuple[Path, Path | None]] = []
         for i, row in enumerate(rows):
             where = f"test[{i}]"
             kind = _text(_mapping(row, where), "anomaly_class", where)
             image = _below(folder, prefix, _text(row, "image_path", where), where)
             unmasked = row.get("mask_path") is None or kind == normal
-            found.append((image, None if unmasked else _below(folder, prefix, _text(row, "mask_path", where), where)))
-        return found
+            listed.append((image, None if unmasked else _below(folder, prefix, _text(row, "mask_path", where), where)))
+        return listed
 
 
 def _mapping(value: Any, name: str) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
 
     Links to folders are followed, as data sets are often linked to; each folder is looked into once.
     """
-    found, seen, waiting = [], set(), [folder]
+    files, seen, waiting = [], set(), [folder]
     while waiting:
         here = waiting.pop()
         status = here.stat()
@@ -23,17 +23,17 @@ def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
             if path.is_dir():
                 waiting.append(path)
             elif path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
-                found.append(path)
-    return sorted(found)
+                files.append(path)
+    return sorted(files)
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
     """Files by their paths in the folder without endings, or by folders `level` levels above; sorted."""
-    found: dict[str, list[Path]] = defaultdict(list)
+    by_place: dict[str, list[Path]] = defaultdict(list)
     glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
-    # an ending follows a name that is given, as in 000_mask.png
+    # an ending follows a complete name, as in 000_mask.png
     for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
         if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
             place = path.relative_to(folder)
-            found[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
-    return dict(found)
+            by_place[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
+    return dict(by_place)

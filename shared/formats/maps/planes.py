@@ -16,7 +16,7 @@ from .tiff import read_tiff, tiff_header
 
 TIFF_SUFFIXES = (".tiff", ".tif")
 ARRAY_SUFFIXES = (*TIFF_SUFFIXES, ".npy", ".npz")
-_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy; others may ask for gigabytes to unpack
+_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # NumPy's own; others may need gigabytes to unpack
 
 
 def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
 
 
 def as_plane(array: np.ndarray) -> np.ndarray:
-    """(H, W) of an array whose other axes are of length 1. Raises ValueError for another shape."""
+    """Drop axes of length 1 down to (H, W). Raises ValueError for another shape."""
     check_size(array.shape, is_array=True)
     shape = array.shape
     while len(shape) > 2 and 1 in shape:
@@ -83,7 +83,7 @@ def _in_memory(file: IO[bytes]) -> np.ndarray:
 
 
 def _only_array(source: Path | IO[bytes]) -> np.ndarray:
-    """The only array of an archive, whose header is read before it is unpacked."""
+    """The only array of an archive; its header is read before it is unpacked."""
     with _only_member(source) as file:
         return _in_memory(file)
 
@@ -110,7 +110,7 @@ def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
     file.seek(0)
     try:
         shape, dtype = npy_header(file)
-    except (ValueError, RecursionError, MemoryError):  # whose words are of Python's parser
+    except (ValueError, RecursionError, MemoryError):  # with messages of Python's parser
         where = getattr(file, "name", "the file")
         raise ValueError(f"expected numbers as numpy.save writes them, got another header of {where}") from None
     if dtype.hasobject or not 0 < dtype.itemsize <= np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:

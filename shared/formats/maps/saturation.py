@@ -32,21 +32,21 @@ class Saturation(NamedTuple):
 def read_defects_config(path: str | Path) -> dict[int, Saturation]:
     """Read a list of defects: {"pixel_value": 1 to 255, "saturation_threshold": …, "relative_saturation": …} each.
 
-    Returns the saturation by pixel value. Raises ValueError and TypeError, with the name of the file, for what is no
-    such list: a threshold is a number in (0, 1] if it is relative, else an int of at least 1.
+    Returns the saturation by pixel value. Raises ValueError and TypeError, with the name of the file, for a malformed
+    list: a threshold is a number in (0, 1] if it is relative, else an int of at least 1.
     """
     path = Path(path)
     with named(path):
         entries = parse_json(path.read_bytes())
         if not isinstance(entries, list):
             raise TypeError(f"expected a list of defects, got {type(entries).__name__}")
-        found: dict[int, Saturation] = {}
+        by_value: dict[int, Saturation] = {}
         for i, entry in enumerate(entries):
             with named(f"defect {i}"):
                 value, saturation = _as_saturation(entry)
-                if found.setdefault(value, saturation) != saturation:
+                if by_value.setdefault(value, saturation) != saturation:
                     raise ValueError(f"expected one saturation of the pixel value {value}, got another before")
-        return found
+        return by_value
 
 
 def _as_saturation(entry: Any) -> tuple[int, Saturation]:

@@ -30,7 +30,7 @@ def open_column(place: str, column: str) -> Any:
     """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
 
     In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the one of
-    that name, or the ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no
+    that name, or the ones named after a colon in `place`, side by side. A .csv with numbers in its first line has no
     header: it is one column, as wide as it is, unless columns are named by their places, from 0.
     Values of the column `groups` may be missing. Raises ValueError, with the place, for what cannot be read.
     """
@@ -40,12 +40,12 @@ def open_column(place: str, column: str) -> Any:
         raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
     try:
         content = _standard_input() if kind == "-" else _READERS[kind](path)
-        found = (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
+        values = (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {reason(error)}") from error
-    if isinstance(found, ParquetColumn):
-        found.gaps = column == GROUPS
-    return found
+    if isinstance(values, ParquetColumn):
+        values.gaps = column == GROUPS
+    return values
 
 
 def file_of(place: str) -> Path | None:
@@ -117,7 +117,7 @@ def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
     return {name: ParquetColumn(path, [name], footer.num_rows) for name in footer.schema.to_arrow_schema().names}
 
 
-# bytes are those of comma-separated values, whose header depends on the columns that are asked for
+# bytes are comma-separated values; whether they have a header depends on the requested columns
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": Path.read_bytes,
     ".npy": read_npy,
@@ -167,7 +167,7 @@ def _names(there: list[str], column: str, names: list[str]) -> list[str]:
 
 
 def _side_by_side(columns: list[Any]) -> Any:
-    """A column alone as it is; several as the columns of a matrix."""
+    """Join several columns as a matrix; a single one is returned as it is."""
     if isinstance(columns[0], ParquetColumn):
         names = [name for column in columns for name in column.names]
         return ParquetColumn(columns[0].path, names, len(columns[0]))

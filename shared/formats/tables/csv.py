@@ -18,9 +18,9 @@ _HINT = "put a line of names above"
 def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
 
-    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
-    columns they ask for a table without a header, by values of that line for one with it.
-    Raises ValueError for what may be either.
+    The first line is a header unless all of it is values. Then the requested names decide: places of columns stand for
+    a table without a header, values of the first line for a table with one.
+    Raises ValueError where either is possible.
     """
     text = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
@@ -74,7 +74,7 @@ _LOOKED_AT = 100_000  # bytes
 
 
 def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
-    """The table of a text whose first line is the header, unless there are names."""
+    """The table of a text; its first line is the header, unless there are names."""
     form = {
         "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
         "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),

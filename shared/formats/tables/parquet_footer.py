@@ -92,13 +92,13 @@ class _Compact:
         return self.data[self.at - number : self.at]
 
     def _varint(self) -> int:
-        found = shift = 0
+        number = shift = 0
         while True:
             byte = self._byte()
-            found |= (byte & 127) << shift
+            number |= (byte & 127) << shift
             shift += 7
             if byte < 128:
-                return found
+                return number
 
     def _integer(self) -> int:
         zigzag = self._varint()

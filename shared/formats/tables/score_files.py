@@ -36,10 +36,10 @@ class Scores(NamedTuple):
 def read_scores(place: str | Path) -> Scores:
     """Read the scores of a data set.
 
-    Parameters: place, a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called `scores`, or whose
-    column stands after a colon, or "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for the
-    known, and comes back negated; `pred` and `label` of an .npz are the classes, predicted and true.
-    Returns `Scores`. Raises ValueError, with the place, for what cannot be read, NaN and other shapes than (N,).
+    Parameters: place, a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called `scores`, or with the
+    name of a column after a colon, or "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for
+    the known, and comes back negated; `pred` and `label` of an .npz are the classes, predicted and true.
+    Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
     path, place = file_of(str(place)), str(place)
     named_column = "" if path is None else place.removeprefix(str(path)).lstrip(":")

@@ -1,4 +1,4 @@
-"""Aligned columns of text, whose cells may have a role: what a terminal shows bold, dim or in colour."""
+"""Aligned columns of text; a cell may have a role, which a terminal shows as bold, dim or in colour."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Paint = Callable[[str, str], str]  # a text and its role to what is printed
 
 
 class Styled(str):
-    """A text with a role: "strong" for what counts, "quiet" for what is beside it, "data" for a drawing."""
+    """A text with a role: "strong" for the main text, "quiet" for side notes, "data" for a drawing."""
 
     role: str
 
@@ -21,12 +21,12 @@ class Styled(str):
 
 
 def strong(text: str) -> Styled:
-    """A text that a reader looks for, such as a number: bold where there is colour."""
+    """A main text, such as a number: bold where there is colour."""
     return Styled(text, "strong")
 
 
 def quiet(text: str) -> Styled:
-    """A text beside such a one, such as an interval: grey where there is colour."""
+    """A side note, such as an interval: grey where there is colour."""
     return Styled(text, "quiet")
 
 

@@ -46,7 +46,7 @@ def write_files(contents: Iterable[tuple[str | Path, str | bytes]]) -> None:
 
 
 def check_file(path: str | Path) -> None:
-    """Raise OSError, with the name of what is wrong, if `write_file` could not begin to write there."""
+    """Raise OSError, with the name of the file or folder, if `write_file` could not begin to write there."""
     path = Path(path)
     with _named(path):
         before = _status(path)
@@ -55,9 +55,9 @@ def check_file(path: str | Path) -> None:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Raise OSError, with the name of what is wrong, if files cannot be written in a folder.
+    """Raise OSError, with the name of the folder, if files cannot be written in it.
 
-    A file is made and removed again: a system may have more reasons to refuse than permissions say.
+    A file is written and removed again: a system may have more reasons to refuse than permissions say.
     """
     folder = Path(folder)
     draft = _draft_in(folder)
@@ -98,7 +98,7 @@ def _draft_in(folder: Path) -> Path:
 
 
 def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> None:
-    # what others may not read, they may not read of the draft
+    # people who may not read the file may not read the draft either
     mode = 0o666 if before is None else 0o600
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(data)
@@ -111,7 +111,7 @@ def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> Non
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Put the caller's name of a file into errors, in place of the draft's or of none."""
+    """Put the caller's name of a file into errors, instead of the draft's name or none."""
     try:
         yield
     except OSError as error:

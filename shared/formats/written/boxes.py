@@ -29,7 +29,7 @@ def write_yolo_predictions(detections: Detections, folder: str | Path) -> None:
 
 
 def write_coco(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set's true boxes as COCO annotations, with what is ignored as crowds."""
+    """Write a data set's true boxes as COCO annotations, with ignored objects as crowds."""
     write_file(path, json.dumps(coco_annotations(dataset)))
 
 

@@ -35,13 +35,13 @@ def to_model_index(
 ) -> dict[str, Any]:
     """The metadata of a model's card with these results, as huggingface_hub's `EvalResult` has them.
 
-    Parameters: results of a metric, of several by name, or of an evaluation, whose scalars are taken by the names of
-    `flat`; model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its
-    config, split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of
-    each number; source_url and source_name, where the results come from.
+    Parameters: results of a metric, of several by name, or of an evaluation, with scalars by the names of `flat`;
+    model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its config,
+    split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of each
+    number; source_url and source_name, where the results come from.
 
-    Returns {"model-index": […]}, of which each metric's `type` is the last part of the flat name, and its `name` the
-    whole, so that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
+    Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the whole, so
+    that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
     Raises ValueError where there is no number, for NaN, for an empty name, and for a source_name without source_url.
     Source: model-index in hub-docs' modelcard.md.
 
@@ -79,7 +79,7 @@ def to_eval_results(
     Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
     in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, where
     the result comes from, source_name, the words of that link, and source_user or source_org, who is credited; notes
-    on how the evaluation was done. Two variants of one evaluation, told apart by their notes, are two files.
+    on how the evaluation was done. Two variants of one evaluation, with different notes, are two files.
 
     Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without what is
     None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without its url.

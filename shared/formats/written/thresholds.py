@@ -1,4 +1,4 @@
-"""Thresholds in a file of JSON: what they are of, how they were made, and what they promise.
+"""Thresholds in a file of JSON: their kinds of scores, their rule, and their promise.
 
     {
       "decision": "score > threshold",
@@ -24,11 +24,11 @@ _DECISION = "score > threshold"
 
 
 class FittedThreshold(NamedTuple):
-    """A threshold, and what it is of: anomalous (unknown) iff score > threshold.
+    """A fitted threshold: a sample, image or pixel is anomalous (unknown) iff score > threshold.
 
     of: the kinds of scores it is for: samples, images, pixels
-    rule: how it was made
-    promise: what holds, in a sentence
+    rule: the rule that it was fitted by
+    promise: the guarantee, in a sentence
     threshold: a number, or numbers by category
     fitted_on: where the scores come from, and how many there are
     """

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from ...arrays.compacting import compact_rows
-from ...metric.bootstrap import ByGroup, Replicates, draw, with_progress
+from ...metric.bootstrap import ByGroup, Replicates, draw, resampled
 from ...metric.metric import Metric
 from ...metric.results import Key, rates_of
 from ...metric.summary import Part, whole
@@ -64,7 +64,6 @@ def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Repli
 
 def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
     """Replicates of a group, or of all samples, of each model: a resample has the same samples for all."""
-    rng = np.random.default_rng(0)
     kinds, sizes = _kinds(parts[0]), _sizes(parts[0])
     rows = [part.prepared.rows() for part in parts]
     strata = [
@@ -74,14 +73,19 @@ def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
     places = [np.concatenate([columns[i] for columns, _ in strata]) for i in range(len(parts))]
     exact = [part.rates() for part in parts]
     merged = [rates_of(part.prepared.rates(part.prepared.counts)) for part in parts]
-    columns = [{key: np.empty(n_resamples) for key in own if key in rates} for own, rates in zip(merged, exact)]
-    for i in with_progress(range(n_resamples), n_resamples):
+    keys = [[key for key in own if key in rates] for own, rates in zip(merged, exact)]
+
+    def resample(rng: np.random.Generator) -> list[float]:
         counts = np.concatenate([draw(rng, total) for _, total in strata])
-        for part, own, at in zip(parts, columns, places):
+        values = []
+        for part, own, at in zip(parts, keys, places):
             weights = np.bincount(at, counts, len(part.prepared.counts)).astype(np.int64)  # float64 holds them
             rates = part.prepared.rates(weights)
-            for key, values in own.items():
-                values[i] = rates[key].value
+            values += [rates[key].value for key in own]
+        return values
+
+    rows_of_all = iter(resampled(resample, n_resamples, 0, len(places[0])).T)
+    columns = [{key: next(rows_of_all) for key in own} for own in keys]
     # where rows were merged, replicates are moved by what the value was moved by
     return [
         part.by_group({key: column + (own[key].value - rates[key].value) for key, column in values.items()}, 0)

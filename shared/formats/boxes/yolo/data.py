@@ -83,7 +83,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
-    except Exception as error:  # a tag such as !!int on what is none may raise anything
+    except Exception as error:  # a tag such as !!int on another value may raise anything
         raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
@@ -111,10 +111,10 @@ def _is_id(key: Any) -> bool:
 def _root(data: Path, content: Mapping[str, Any]) -> Path:
     named = Path(str(content.get("path") or "."))
     places = dict.fromkeys((data.parent / named, Path.cwd() / named))
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
+    root = next((place for place in places if place.is_dir()), None)
+    if root is None:
         raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
-    return found
+    return root
 
 
 def _place(data: Path, root: Path, entry: str) -> Path:
@@ -127,7 +127,7 @@ def _place(data: Path, root: Path, entry: str) -> Path:
 
 
 def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
-    """The images of a folder, or those that a text file lists."""
+    """The images of a folder, or the images that a text file lists."""
     if place.is_dir():
         yield from find_images(place).values()
         return

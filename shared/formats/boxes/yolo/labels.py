@@ -30,16 +30,16 @@ def read_yolo(
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
     by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name.
 
-    Returns every image of the folder, those without a text file as images without objects.
+    Returns every image of the folder; an image without a text file has no objects.
     Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
     """
     labels = Path(labels)
     texts = find_texts(labels)
-    found = find_images(implied_images(labels) if images is None else images)
+    by_name = find_images(implied_images(labels) if images is None else images)
     for name, path in texts.items():
-        if name not in found and path.name not in LISTS_OF_CLASSES:
+        if name not in by_name and path.name not in LISTS_OF_CLASSES:
             raise ValueError(f"{path}: expected an image of that name, got none")
-    return yolo_dataset(list(found), found.values(), [texts.get(name) for name in found], classes or {})
+    return yolo_dataset(list(by_name), by_name.values(), [texts.get(name) for name in by_name], classes or {})
 
 
 def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
@@ -78,12 +78,12 @@ def yolo_dataset(
 
 def find_texts(folder: Path) -> dict[str, Path]:
     """Text files in a folder and below it: path in the folder, without the ending → file."""
-    found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.txt"))}
-    if not found:
+    texts = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.txt"))}
+    if not texts:
         raise ValueError(
             f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"
         )
-    return found
+    return texts
 
 
 def size_of(dataset: Dataset, place: int) -> Size:

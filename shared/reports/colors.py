@@ -1,0 +1,8 @@
+"""The light colours of pages, for pictures on white paper: a colour is always a class of samples or a detector."""
+
+from __future__ import annotations
+
+INK, QUIET, LINE, EDGE = "#18181b", "#52525b", "#e4e4e7", "#85858f"  # text, text beside it, grids, axes
+KNOWN, UNKNOWN, MISPLACED = "#0072b2", "#d55e00", "#b98300"
+DETECTORS = ("#7a3e9d", "#00866b", "#a87400", INK, EDGE)  # in the order of the file
+DETECTOR = DETECTORS[0]
