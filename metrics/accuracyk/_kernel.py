@@ -693,7 +693,7 @@ if hasattr(os, "register_at_fork"):
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -1131,10 +1131,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -1486,7 +1486,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1517,6 +1517,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -2072,8 +2079,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -2110,9 +2119,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2141,7 +2151,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2152,7 +2169,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2471,7 +2488,7 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
 
     Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
-    the highest scores, which is what argmax predicts.
+    the highest scores, as argmax predicts.
     Raises ValueError for NaN scores, and for labels out of range.
 
     >>> import numpy as np
@@ -2598,7 +2615,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-# rows in the order of their classes are those whose sums class by class take no sorting
+# rows in the order of their classes, so that sums by class need no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
@@ -2751,7 +2768,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
 def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
-    counts (N,) says how many samples each entry stands for; by default one.
+    counts (N,): the number of samples that each entry stands for, by default one.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
@@ -2986,7 +3003,7 @@ def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]
 class TopK(Metric):
     """Means over consecutive k of the top-k accuracy.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     k_list: integers in [1, C]
     ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
@@ -3056,7 +3073,7 @@ class TopK(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
-    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+    """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
     Columns: see `reduce_topk`. Options: see `TopK`.
 
@@ -3159,7 +3176,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 

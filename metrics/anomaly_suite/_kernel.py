@@ -588,7 +588,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -1134,10 +1134,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -1489,7 +1489,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1520,6 +1520,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -2075,8 +2082,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -2113,9 +2122,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2144,7 +2154,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2155,7 +2172,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2222,8 +2239,8 @@ _work: dict[Callable[..., Any], int] = {}
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 
@@ -2664,8 +2681,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -2762,7 +2779,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3468,13 +3486,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3508,7 +3526,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3537,8 +3555,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3562,7 +3580,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3895,11 +3913,10 @@ def sampled_aupro(
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
-    interpolation.
+    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
@@ -4131,7 +4148,7 @@ def check_left(voids: Any) -> None:
 #
 # References with a mask for each defect of an image, and the number of its pixels that are enough.
 
-KEYS = ("masks", "saturation_areas")  # of such a reference
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
@@ -4284,8 +4301,8 @@ def split_regions(
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
-    the pixels of each number that the mask holds.
+    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the mask.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -4363,8 +4380,8 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
-    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
-    >>> {name: column.tolist() for name, column in found.items()}
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []
@@ -5321,7 +5338,7 @@ def as_anomaly_state(
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
     check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
         check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
     check_defects(checked)
     return checked
@@ -5965,10 +5982,10 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
-    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
-    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
-    were cut, those of pixels have errors, and what has no bound is left out.
-    Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
@@ -5982,7 +5999,7 @@ class AnomalySuite(Metric):
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
-    Raises ValueError if a level has one class only.
+    Raises ValueError if a level has only one class.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -6118,7 +6135,7 @@ class AnomalySuite(Metric):
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
+    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})
@@ -6189,7 +6206,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 

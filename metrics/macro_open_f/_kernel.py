@@ -587,7 +587,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -986,7 +986,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1017,6 +1017,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -1407,10 +1414,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -2074,8 +2081,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -2112,9 +2121,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2143,7 +2153,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2154,7 +2171,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2228,7 +2245,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2593,8 +2610,8 @@ _work: dict[Callable[..., Any], int] = {}
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 
@@ -3035,8 +3052,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3133,7 +3150,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3788,7 +3806,7 @@ def macro_open_f(
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
-    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
@@ -3805,7 +3823,7 @@ def macro_open_f(
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     ids, most = predicted, num_classes
-    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         ids, most = _index_of(distinct, predicted), distinct.shape[0]
@@ -3973,12 +3991,12 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
     "known, called unknown",
-    "unknown, taken for known",
+    "unknown, called known",
     "unknown, called unknown",
 )
 
@@ -4011,7 +4029,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
@@ -4392,14 +4410,14 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
 class OpenF(Metric):
     """The best open-set F-score and its threshold.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
-    num_classes: the number of known classes, where it is not the number of score columns
+    num_classes: the number of known classes, if it differs from the number of score columns
     per_sample: whether to add the table of `open_f_samples`, at the threshold
 
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
-    num_classes, and per_sample of samples that were counted or rounded.
+    Raises ValueError for an empty t_list, NaN in it, another t_list than batches were added with, class ids that reach
+    num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
     reduce = staticmethod(reduce_open_set)
@@ -4458,7 +4476,7 @@ class OpenF(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MacroOpenF(OpenF):
-    """The macro open-set F-score at the best threshold, each class counting the same: see `macro_open_f`.
+    """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 
@@ -4480,7 +4498,7 @@ class MacroOpenF(OpenF):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
-    """The micro open-set F-score at the best threshold, each sample counting the same: see `micro_open_f`.
+    """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 

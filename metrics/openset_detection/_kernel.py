@@ -585,7 +585,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -984,7 +984,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1015,6 +1015,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -1405,10 +1412,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -2072,8 +2079,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -2110,9 +2119,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -2141,7 +2151,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:
@@ -2152,7 +2169,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2226,7 +2243,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2566,7 +2583,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -2769,7 +2786,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
@@ -2783,7 +2800,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
 # so that an IoU is a fraction of the numbers of the input.
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2912,7 +2929,7 @@ _work: dict[Callable[..., Any], int] = {}
 #
 # Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -3055,8 +3072,8 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 # threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
 # width 1 at 1e16.
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -3149,7 +3166,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])
@@ -3242,7 +3259,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
-    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
+    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -3311,9 +3328,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """
@@ -3422,7 +3439,7 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -3757,18 +3774,18 @@ class BudgetRecall:
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
         self._counts = boxes.counts
-        self._found = found_within(boxes, overlaps, sizes, budget)
+        self._matched = found_within(boxes, overlaps, sizes, budget)
         objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
         total = int(counts @ self._total)
-        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """AR@k of each image."""
-        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
 
@@ -3803,7 +3820,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
@@ -4460,7 +4477,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 
-class TakenForKnown(NamedTuple):
+class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -4472,14 +4489,14 @@ class TakenForKnown(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return TakenForKnown(np.unique(pairs.rows), objects, highest)
+    return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
@@ -4564,15 +4581,15 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
-    most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
-    one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
+    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -4601,7 +4618,7 @@ class Owod(MatchedImages):
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
@@ -4727,7 +4744,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 
@@ -5137,26 +5154,26 @@ PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes.
 
-    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_boxes`. Options, in addition to the common ones (see `Metric`):
 
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
-    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
-    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
+    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
-        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
-    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
-        positives with what mending them gains; see `Errors`
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
+    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
+        with the gains from mending them; see `Errors`
     recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 
-    Raises ValueError for an option that the protocol does not have, and what its rates raise.
+    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
-    >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
-    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
+    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
     1
     """
 
@@ -5249,7 +5266,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
+    Parameters: rules; their matching and count_background have no effect here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

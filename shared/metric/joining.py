@@ -48,7 +48,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -79,6 +79,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
 
 
 def num_samples(state: Mapping[str, Any]) -> int:

@@ -35,7 +35,7 @@ def macro_open_f(
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
-    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
@@ -52,7 +52,7 @@ def macro_open_f(
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     ids, most = predicted, num_classes
-    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         ids, most = _index_of(distinct, predicted), distinct.shape[0]

@@ -14,7 +14,7 @@ from ...reports.rendering import render
 from ...reports.tables import OVERALL, make_table
 from ..page import Page
 from .kinds import Kinds, direction
-from .numbers import number_html, way
+from .number import number_html, way
 from .pairs import Pairs, marks, pairs_html
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
