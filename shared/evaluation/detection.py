@@ -32,7 +32,7 @@ _MEANINGS = {
 _MEANINGS_OWOD = {
     "WI": "precision without unknown objects over that with them, minus 1; lower is better",
     "WI(OWOD)@0.8": "share of known-class predictions that lie on unknown objects; lower is better",
-    "A-OSE": "unknown objects taken for known; lower is better",
+    "A-OSE": "unknown objects called known; lower is better",
     "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
     "U-Recall": "unknown objects called unknown; higher is better",
     "U-AP": "average precision of unknown; higher is better",

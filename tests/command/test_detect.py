@@ -138,7 +138,7 @@ def test_owod(made: Detections, run: Run) -> None:
     assert (code, errors) == (0, "")
     options = {"protocol": "owod", "previously_known": [0, 1], "recall_level": None}
     assert json.loads(output) == expected(made, **options)
-    assert "unknown objects taken for known; lower is better" in Path("owod.txt").read_text()
+    assert "unknown objects called known; lower is better" in Path("owod.txt").read_text()
     assert Path("report/index.html").exists()
 
 

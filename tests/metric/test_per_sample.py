@@ -71,7 +71,7 @@ def slow_rows(name: str, columns: Any, options: Any, results: Any) -> list[Row]:
         predicted = int(np.argmax(prediction) if np.ndim(prediction) else prediction)
         accepted = "called known" if ood else "right class" if predicted == label else "wrong class"
         if unknown:
-            outcome = "unknown, called unknown" if called else "unknown, taken for known"
+            outcome = "unknown, called unknown" if called else "unknown, called known"
         else:
             outcome = "known, called unknown" if called else f"known, {accepted}"
         words = tuple("unknown" if one else "known" for one in (unknown, called))
@@ -103,7 +103,7 @@ def test_outcomes_agree_with_the_reported_rates(name: str, seed: int) -> None:
     columns, options = draw(name, seed)
     results = metric_class(name)(**options, per_sample=True).compute(**columns)
     table, number = results["per_sample"], Counter(results["per_sample"]["outcome"])
-    called, taken = number["known, called unknown"], number["unknown, taken for known"]
+    called, taken = number["known, called unknown"], number["unknown, called known"]
     unknown = table["reference"].count("unknown")
     known = len(table["reference"]) - unknown
     right, wrong = number["known, right class"], number["known, wrong class"]

@@ -38,7 +38,7 @@ def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float
     assert results["TP_known"] == counts[outcomes.RIGHT] > 0
     assert results["TP_unknown"] == counts[outcomes.CALLED_UNKNOWN_RIGHTLY] > 0
     assert results["FP_unknown"] == counts[outcomes.CALLED_UNKNOWN] > 0
-    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.TAKEN_FOR_KNOWN]
+    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.UNKNOWN_AS_KNOWN]
     assert results["FN_known"] + results["FN_unknown"] == errors + counts[outcomes.MISSED]
     assert (counts[outcomes.IGNORED] > 0) == (ignored > 0)
 

@@ -62,7 +62,7 @@ def test_the_most_misleading_samples_come_first(tmp_path: Path) -> None:
     assert [sample for sample, _ in samples] == [1, 2, 0, 4, 5, 3]
     assert "<b>0&amp;.png</b>" in samples[2][1]
     assert "<small>known, called unknown</small><small>score 0.7, sample 1</small>" in samples[0][1]
-    assert "<small>unknown, taken for known</small><small>score 0.2, sample 4</small>" in samples[3][1]
+    assert "<small>unknown, called known</small><small>score 0.2, sample 4</small>" in samples[3][1]
     assert text.count("<script>") == 1  # the frame's own
     assert "<span>&lt;script&gt;</span>" in text
     assert "://" not in text

@@ -13,7 +13,7 @@ from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
-    """With ties="expected" the chance of a hit is computed at each k up to K, for each K."""
+    """Costs of ties="expected", which computes the chance of a hit at each k up to K, for each K."""
     k_list = options["k_list"]
     if options["ties"] == "expected":
         total = sum(k for k in (k_list if isinstance(k_list, (list, tuple)) else [k_list]) if isinstance(k, int))
