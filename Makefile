@@ -88,7 +88,7 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
+		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
@@ -241,7 +241,7 @@ $(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-integrations
 	$(VENV)-integrations/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[integrations]'
 	$(PYTHON) -m venv $(VENV)-mlflow # which takes no pyarrow as new as that of constraints.txt
-	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3'
+	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3' trackio
 	touch $@
 
 $(VENV)-engines/installed: setup.cfg pyproject.toml

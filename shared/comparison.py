@@ -35,8 +35,8 @@ def compare(
 
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
 
-    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, the same
-    for both models. Swapping the models mirrors the table.
+    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, once for
+    both models. Swapping the models mirrors the table.
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
@@ -47,7 +47,7 @@ def compare(
     "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, else None. Two equal models
     have a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means,
     which come first.
-    Raises what the metric raises, and ValueError where the samples of the two are not the same in number and kind.
+    Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
 
     >>> table = compare("ood_bench", [0.1, 0.2, 0.8, 0.9], [0.1, 0.2, 0.8, 0.9], references=[0, 0, 1, 1])

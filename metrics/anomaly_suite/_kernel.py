@@ -2664,8 +2664,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -2762,7 +2762,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3468,13 +3469,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3508,7 +3509,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3537,8 +3538,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3562,7 +3563,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3895,11 +3896,10 @@ def sampled_aupro(
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
-    interpolation.
+    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
@@ -4284,8 +4284,8 @@ def split_regions(
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
-    the pixels of each number that the mask holds.
+    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the mask.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -5965,10 +5965,10 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
-    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
-    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
-    were cut, those of pixels have errors, and what has no bound is left out.
-    Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
@@ -5982,7 +5982,7 @@ class AnomalySuite(Metric):
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
-    Raises ValueError if a level has one class only.
+    Raises ValueError if a level has only one class.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -6118,7 +6118,7 @@ class AnomalySuite(Metric):
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
+    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

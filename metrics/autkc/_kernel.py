@@ -2471,7 +2471,7 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
 
     Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
-    the highest scores, which is what argmax predicts.
+    the highest scores, as argmax predicts.
     Raises ValueError for NaN scores, and for labels out of range.
 
     >>> import numpy as np
@@ -2751,7 +2751,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
 def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
-    counts (N,) says how many samples each entry stands for; by default one.
+    counts (N,): the number of samples that each entry stands for, by default one.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
@@ -2986,7 +2986,7 @@ def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]
 class TopK(Metric):
     """Means over consecutive k of the top-k accuracy.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     k_list: integers in [1, C]
     ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
@@ -3056,7 +3056,7 @@ class TopK(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
-    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+    """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
     Columns: see `reduce_topk`. Options: see `TopK`.
 

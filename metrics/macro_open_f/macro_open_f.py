@@ -50,7 +50,7 @@ Returns:
     macro_open_f_curve: with `t_list`, F at each of its thresholds.
     per_sample: with `per_sample`, a table: "sample" (its place in the order of addition, from 0), "score", "reference"
         and "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
-        "known, called unknown", "unknown, called unknown" or "unknown, taken for known"), "true_class" (-1 for unknown)
+        "known, called unknown", "unknown, called unknown" or "unknown, called known"), "true_class" (-1 for unknown)
         and "predicted_class".
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
         a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.

@@ -3035,8 +3035,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3133,7 +3133,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3788,7 +3789,7 @@ def macro_open_f(
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
-    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
@@ -3973,7 +3974,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
@@ -4011,7 +4012,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, UNKNOWN_AS_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
@@ -4392,14 +4393,14 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
 class OpenF(Metric):
     """The best open-set F-score and its threshold.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
-    num_classes: the number of known classes, where it is not the number of score columns
+    num_classes: the number of known classes, if it differs from the number of score columns
     per_sample: whether to add the table of `open_f_samples`, at the threshold
 
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
-    num_classes, and per_sample of samples that were counted or rounded.
+    Raises ValueError for an empty t_list, NaN in it, another t_list than batches were added with, class ids that reach
+    num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
     reduce = staticmethod(reduce_open_set)
@@ -4458,7 +4459,7 @@ class OpenF(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MacroOpenF(OpenF):
-    """The macro open-set F-score at the best threshold, each class counting the same: see `macro_open_f`.
+    """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 
@@ -4480,7 +4481,7 @@ class MacroOpenF(OpenF):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
-    """The micro open-set F-score at the best threshold, each sample counting the same: see `micro_open_f`.
+    """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 

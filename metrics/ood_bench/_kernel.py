@@ -2940,8 +2940,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3038,7 +3038,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3744,13 +3745,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3784,7 +3785,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3813,8 +3814,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3838,7 +3839,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -4298,9 +4299,9 @@ def reduce_ood(
     "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
     significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
     the samples; None keeps the scores as they are.
-    Returns an `OODState`, which still has the samples that are left out.
+    Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are none of these.
+    that do not fit, and any other label.
     """
     values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
@@ -4448,11 +4449,11 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
     score ≥ threshold, as of `ftpn`.
-    The rates carry the two ends of the curve besides, the accuracy does not.
+    The rates also have the two ends of the curve; the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
-    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy), and with `return_raw` the pair of the counts
-    (FP, TP, FN, TN) and those. Raises ValueError as `ftpn` does, and for a class without samples.
+    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy); with `return_raw`, the pair of the counts
+    (FP, TP, FN, TN) and these arrays. Raises ValueError as `ftpn` does, and for a class without samples.
     Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
 
     >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)
@@ -4639,7 +4640,7 @@ def bench_metrics(
     aupr_out      average precision with OOD as the positive class
     aupr_in       average precision with in-distribution as the positive class, of the negated scores
     aupr_out_trapezoid, aupr_in_trapezoid
-                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+                  area under these precision-recall curves by trapezoids, as in OpenOOD and pytorch-ood
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
@@ -4648,9 +4649,9 @@ def bench_metrics(
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
                   with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
-                  in _curve; what it returns is a result as it is
+                  in _curve; its return value is the result
 
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
@@ -4827,7 +4828,7 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
@@ -4865,7 +4866,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, UNKNOWN_AS_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
@@ -4920,13 +4921,13 @@ Name = str | Callable[..., Any]  # of a metric
 class OODBench(Metric):
     """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
 
-    Columns: see `reduce_ood`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is all other labels
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label
     ignore_value: the label of samples that are left out
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
-    threshold: for rates and label-based metrics, which judge score > threshold
+    threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add the threshold of detect_acc and of operating points
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`

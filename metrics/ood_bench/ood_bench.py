@@ -66,7 +66,7 @@ Returns:
         first operating point or detect_acc in `metrics`, otherwise at that of fpr95tpr; the last two are added as
         `<name>_threshold`. It has "sample" (its position in the order added, from 0), "score", "reference" and
         "decision" ("known" or "unknown", which is OOD), and "outcome": "known, called known", "known, called unknown",
-        "unknown, called unknown" or "unknown, taken for known".
+        "unknown, called unknown" or "unknown, called known".
     auroc_error and so on, with `significant_bits`: the value from the full scores differs by at most this much. Results
         without a bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
     Further keys: one float for each rate at the threshold and for each metric of scikit-learn, under its name.

@@ -2940,8 +2940,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3038,7 +3038,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
@@ -3744,13 +3745,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -3784,7 +3785,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -3813,8 +3814,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -3838,7 +3839,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -4227,8 +4228,8 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
 
     max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
 
-    It is a point of `oscr_curve`. Known samples that tie with an unknown one which is not accepted are not either. For
-    an fpr below 1/N_u it is the rate at which no unknown sample is accepted.
+    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
+    below 1/N_u it is the rate at which no unknown sample is accepted.
 
     Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
     Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
@@ -4507,19 +4508,19 @@ def risk_coverage(
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
-    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², that under the generalised one, in [0, ½]
+    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², the area under the generalised curve, in [0, ½]
     risk@cov80      e(k)/k of the first k = ⌈0.8·N⌉ samples; likewise any number in (0, 100]
-    coverage@risk5  the highest coverage of a threshold, all that score lower being accepted or all samples, at which
-                    the risk is at most 0.05, and 0 where there is none; likewise any number in [0, 100]
+    coverage@risk5  the highest coverage of a threshold, which accepts all lower scores, or all samples, at which the
+                    risk is at most 0.05, and 0 if there is none; likewise any number in [0, 100]
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
 
-    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
-    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
-    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
-    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
-    that they are written as.
+    Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
+    an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
+    unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
+    are written as.
 
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
@@ -5020,7 +5021,7 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
@@ -5058,7 +5059,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, UNKNOWN_AS_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
@@ -5106,18 +5107,18 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
 class OpenAUC(Metric):
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Columns: see `reduce_openauc`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_openauc`. Options, in addition to the common ones (see `Metric`):
 
-    tpr: of the operating point, in (0, 1], as of `accuracy_at_tpr`
+    tpr: the true-positive rate of the operating point, in (0, 1], as of `accuracy_at_tpr`
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
-    risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
-    ood_cost: the cost of an accepted unknown sample in them, in [0, 1], one of a wrong class costing 1 − ood_cost
-    unknown_share: the share of unknown samples by which they are weighed there, in (0, 1); None for that of the data
+    risk_metrics: names of `risk_coverage` to add; unknown samples are errors too
+    ood_cost: for these, the cost of an accepted unknown sample, in [0, 1]; a wrong class costs 1 − ood_cost
+    unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
-    of scores that were cut, all but the second have an error, and there is no coverage@risk.
+    if scores were cut, all but the second have an error, and there is no coverage@risk.
     Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
     counted or their scores cut.
 
@@ -5278,7 +5279,7 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
 
     It equals closed-set accuracy times the AUROC of the unknown samples against the correctly classified known.
 
-    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, those of the correctly
+    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, scores of the correctly
     classified known samples; num_known is N_k, the number of all known samples.
     Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
     Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.

@@ -74,7 +74,7 @@ Returns:
     open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy (samples that score
         above it are called unknown), and a table: "sample" (its position in the order added, from 0), "score",
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
-        "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
+        "known, called unknown", "unknown, called unknown" or "unknown, called known".
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
         a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
 

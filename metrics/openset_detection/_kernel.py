@@ -3242,7 +3242,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
-    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
+    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -4460,7 +4460,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 
-class TakenForKnown(NamedTuple):
+class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -4472,14 +4472,14 @@ class TakenForKnown(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return TakenForKnown(np.unique(pairs.rows), objects, highest)
+    return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
@@ -4564,15 +4564,15 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
-    most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
-    one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
+    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -4601,7 +4601,7 @@ class Owod(MatchedImages):
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
@@ -5137,23 +5137,23 @@ PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes.
 
-    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_boxes`. Options, in addition to the common ones (see `Metric`):
 
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
-    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
-    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
+    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
-        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
-    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
-        positives with what mending them gains; see `Errors`
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
+    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
+        with the gains from mending them; see `Errors`
     recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 
-    Raises ValueError for an option that the protocol does not have, and what its rates raise.
+    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
     >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
     >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
@@ -5249,7 +5249,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
+    Parameters: rules; their matching and count_background have no effect here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

@@ -46,10 +46,10 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
-    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
-    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
-    were cut, those of pixels have errors, and what has no bound is left out.
-    Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
@@ -63,7 +63,7 @@ class AnomalySuite(Metric):
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
-    Raises ValueError if a level has one class only.
+    Raises ValueError if a level has only one class.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -199,7 +199,7 @@ class AnomalySuite(Metric):
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`. Returns {key: number or table}."""
+    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
     prepared = AnomalySuite(**options).prepare(state)
     results = prepared.rates()
     return as_dict({**results, **prepared.tables(results)})

@@ -125,11 +125,10 @@ def sampled_aupro(
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
-    interpolation.
+    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)

@@ -106,8 +106,8 @@ def split_regions(
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
-    the pixels of each number that the mask holds.
+    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the mask.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]

@@ -25,7 +25,7 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
 
     Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
-    the highest scores, which is what argmax predicts.
+    the highest scores, as argmax predicts.
     Raises ValueError for NaN scores, and for labels out of range.
 
     >>> import numpy as np

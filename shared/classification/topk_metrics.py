@@ -20,7 +20,7 @@ from .topk_rates import TIES, known_ranks
 class TopK(Metric):
     """Means over consecutive k of the top-k accuracy.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     k_list: integers in [1, C]
     ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
@@ -90,7 +90,7 @@ class TopK(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
-    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+    """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
     Columns: see `reduce_topk`. Options: see `TopK`.
 

@@ -35,7 +35,7 @@ def serve(metric: str | None, port: int | None) -> None:
         from ..pages.files import page_of
         from ..pages.gallery.gallery import build_gallery
         from ..pages.serving.launch import launch
-    page = build_gallery(local=True) if metric is None else build(page_of(metric), script(metric).parent)
+    page = build_gallery(local=True) if metric is None else build(page_of(metric), script(metric).parent, local=True)
     try:
         _, address, _ = launch(
             page, server_name=HOST, server_port=port, share=False, quiet=True, prevent_thread_lock=True

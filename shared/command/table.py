@@ -12,10 +12,11 @@ import click
 
 from ..formats.written.atomic import write_file
 from ..formats.written.results import read_results
+from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
 from ..reports.rendering import FORMS, INTERVALS, SECOND, render
-from ..reports.tables import ROW_KINDS, ResultTable, make_table, numbers_of
+from ..reports.tables import ROW_KINDS, make_table, numbers_of
 from .messages import warn
 from .outputs import check_outputs, deliver
 from .printing import printing

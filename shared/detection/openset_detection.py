@@ -26,23 +26,23 @@ PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes.
 
-    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_boxes`. Options, in addition to the common ones (see `Metric`):
 
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
-    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
-    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
+    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
-        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
-    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
-        positives with what mending them gains; see `Errors`
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
+    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
+        with the gains from mending them; see `Errors`
     recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 
-    Raises ValueError for an option that the protocol does not have, and what its rates raise.
+    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
     >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
     >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
@@ -138,7 +138,7 @@ def openset_detection(
 def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
 
-    Parameters: rules, of which matching and count_background have no use here. Returns {key: number or table}.
+    Parameters: rules; their matching and count_background have no effect here. Returns {key: number or table}.
     """
     of_rules = {**asdict(rules), "matching": None, "count_background": False}
     return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))

@@ -39,7 +39,7 @@ from .wilderness import (
     TENTHS,
     closed_set,
     closed_set_confidence,
-    unknown_taken_for_known,
+    unknown_called_known,
     wilderness_above,
     wilderness_by_recall,
 )
@@ -48,15 +48,15 @@ from .wilderness import (
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
-    most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
-    one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
+    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -85,7 +85,7 @@ class Owod(MatchedImages):
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_taken_for_known(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),

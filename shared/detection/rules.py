@@ -50,7 +50,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
-    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
+    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.

@@ -19,7 +19,7 @@ from .pairs import Pairs
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 
-class TakenForKnown(NamedTuple):
+class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -31,14 +31,14 @@ class TakenForKnown(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return TakenForKnown(np.unique(pairs.rows), objects, highest)
+    return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:

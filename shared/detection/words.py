@@ -25,9 +25,17 @@ OUTCOME_WORDS = (
     "ignored object",
     "left out, its class counts nowhere",
 )
-RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
-    range(len(OUTCOME_WORDS))
-)
+(
+    RIGHT,
+    UNKNOWN_CALLED_UNKNOWN,
+    WRONG_CLASS,
+    CALLED_UNKNOWN,
+    UNKNOWN_CALLED_KNOWN,
+    MISSED,
+    NO_OBJECT,
+    IGNORED,
+    LEFT_OUT,
+) = range(len(OUTCOME_WORDS))
 
 
 def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
@@ -56,7 +64,7 @@ def outcomes_in_words(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
     says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
     on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
-    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, UNKNOWN_AS_KNOWN), on_known)
+    matched = np.where(is_unknown, np.where(says_unknown, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN), on_known)
 
     predicted = np.full(len(outcomes.outcome), NO_OBJECT)
     predicted[outcomes.outcome == ON_IGNORED], predicted[outcomes.outcome == LEFT_OUT_CLASS] = IGNORED, LEFT_OUT

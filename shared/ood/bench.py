@@ -58,7 +58,7 @@ def bench_metrics(
     aupr_out      average precision with OOD as the positive class
     aupr_in       average precision with in-distribution as the positive class, of the negated scores
     aupr_out_trapezoid, aupr_in_trapezoid
-                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+                  area under these precision-recall curves by trapezoids, as in OpenOOD and pytorch-ood
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
@@ -67,9 +67,9 @@ def bench_metrics(
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
                   with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
-                  in _curve; what it returns is a result as it is
+                  in _curve; its return value is the result
 
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the

@@ -25,13 +25,13 @@ Name = str | Callable[..., Any]  # of a metric
 class OODBench(Metric):
     """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
 
-    Columns: see `reduce_ood`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is all other labels
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label
     ignore_value: the label of samples that are left out
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
-    threshold: for rates and label-based metrics, which judge score > threshold
+    threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add the threshold of detect_acc and of operating points
     step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
     per_sample: whether to add the table of `ood_samples`

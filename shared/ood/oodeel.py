@@ -43,11 +43,11 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
     score ≥ threshold, as of `ftpn`.
-    The rates carry the two ends of the curve besides, the accuracy does not.
+    The rates also have the two ends of the curve; the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
-    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy), and with `return_raw` the pair of the counts
-    (FP, TP, FN, TN) and those. Raises ValueError as `ftpn` does, and for a class without samples.
+    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy); with `return_raw`, the pair of the counts
+    (FP, TP, FN, TN) and these arrays. Raises ValueError as `ftpn` does, and for a class without samples.
     Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
 
     >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)

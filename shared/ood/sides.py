@@ -74,9 +74,9 @@ def reduce_ood(
     "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
     significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
     the samples; None keeps the scores as they are.
-    Returns an `OODState`, which still has the samples that are left out.
+    Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are none of these.
+    that do not fit, and any other label.
     """
     values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:

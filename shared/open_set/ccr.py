@@ -13,8 +13,8 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
 
     max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
 
-    It is a point of `oscr_curve`. Known samples that tie with an unknown one which is not accepted are not either. For
-    an fpr below 1/N_u it is the rate at which no unknown sample is accepted.
+    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
+    below 1/N_u it is the rate at which no unknown sample is accepted.
 
     Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
     Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known

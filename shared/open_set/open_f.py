@@ -35,7 +35,7 @@ def macro_open_f(
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
-    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more

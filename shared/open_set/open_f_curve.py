@@ -36,8 +36,8 @@ def open_f_curve(
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
     unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
-    least 4, or None for every threshold. A point that is dropped has a point of the drawn line at its own height, at
-    most 1/(max_points // 4) of the samples away.
+    least 4, or None for every threshold. The drawn line passes a dropped point at its own height, at most
+    1/(max_points // 4) of the samples away.
     Returns {"threshold", "accepted", "open_f"}, lists of one length; accepted is the share of all samples.
     Raises ValueError for NaN, lengths that differ, no samples, and ids out of range.
     Source: as of `macro_open_f`.

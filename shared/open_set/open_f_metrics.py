@@ -34,14 +34,14 @@ from .thresholds import check_applied, check_thresholds
 class OpenF(Metric):
     """The best open-set F-score and its threshold.
 
-    Options, beside those of every metric (see `Metric`):
+    Options, in addition to the common ones (see `Metric`):
 
     t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
-    num_classes: the number of known classes, where it is not the number of score columns
+    num_classes: the number of known classes, if it differs from the number of score columns
     per_sample: whether to add the table of `open_f_samples`, at the threshold
 
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
-    num_classes, and per_sample of samples that were counted or rounded.
+    Raises ValueError for an empty t_list, NaN in it, another t_list than batches were added with, class ids that reach
+    num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
     reduce = staticmethod(reduce_open_set)
@@ -100,7 +100,7 @@ class OpenF(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MacroOpenF(OpenF):
-    """The macro open-set F-score at the best threshold, each class counting the same: see `macro_open_f`.
+    """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 
@@ -122,7 +122,7 @@ class MacroOpenF(OpenF):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
-    """The micro open-set F-score at the best threshold, each sample counting the same: see `micro_open_f`.
+    """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
 
     Columns: see `reduce_open_set`. Options: see `OpenF`.
 

@@ -38,18 +38,18 @@ from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 class OpenAUC(Metric):
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Columns: see `reduce_openauc`. Options, beside those of every metric (see `Metric`):
+    Columns: see `reduce_openauc`. Options, in addition to the common ones (see `Metric`):
 
-    tpr: of the operating point, in (0, 1], as of `accuracy_at_tpr`
+    tpr: the true-positive rate of the operating point, in (0, 1], as of `accuracy_at_tpr`
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
-    risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
-    ood_cost: the cost of an accepted unknown sample in them, in [0, 1], one of a wrong class costing 1 − ood_cost
-    unknown_share: the share of unknown samples by which they are weighed there, in (0, 1); None for that of the data
+    risk_metrics: names of `risk_coverage` to add; unknown samples are errors too
+    ood_cost: for these, the cost of an accepted unknown sample, in [0, 1]; a wrong class costs 1 − ood_cost
+    unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
-    of scores that were cut, all but the second have an error, and there is no coverage@risk.
+    if scores were cut, all but the second have an error, and there is no coverage@risk.
     Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
     counted or their scores cut.
 
@@ -210,7 +210,7 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
 
     It equals closed-set accuracy times the AUROC of the unknown samples against the correctly classified known.
 
-    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, those of the correctly
+    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, scores of the correctly
     classified known samples; num_known is N_k, the number of all known samples.
     Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
     Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.

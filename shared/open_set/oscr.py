@@ -18,7 +18,7 @@ def oscr_curve(
     CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
 
     It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties of unknown with
-    known samples rise slantwise, so that the trapezoids under all vertices are OpenAUC.
+    known samples are slanted lines, so that the trapezoids under all vertices are OpenAUC.
 
     Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
     the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of

@@ -40,19 +40,19 @@ def risk_coverage(
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
-    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², that under the generalised one, in [0, ½]
+    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², the area under the generalised curve, in [0, ½]
     risk@cov80      e(k)/k of the first k = ⌈0.8·N⌉ samples; likewise any number in (0, 100]
-    coverage@risk5  the highest coverage of a threshold, all that score lower being accepted or all samples, at which
-                    the risk is at most 0.05, and 0 where there is none; likewise any number in [0, 100]
+    coverage@risk5  the highest coverage of a threshold, which accepts all lower scores, or all samples, at which the
+                    risk is at most 0.05, and 0 if there is none; likewise any number in [0, 100]
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
 
-    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
-    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
-    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
-    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
-    that they are written as.
+    Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
+    an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
+    unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
+    are written as.
 
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.

@@ -25,10 +25,17 @@ from .runner import Runner, explain
 from .serving.ending import bounded
 from .serving.launch import blocks
 
+LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
 
-def build(page: Page, folder: Path) -> gr.Blocks:
-    """Make the page of a metric whose script, kernel files and card are in `folder`."""
+
+def build(page: Page, folder: Path, *, local: bool = False) -> gr.Blocks:
+    """Make the page of a metric whose script, kernel files and card are in `folder`.
+
+    local: whether it is served on one's own machine, which the page then says
+    """
     with blocks(page.name) as demo:
+        if local:
+            gr.Markdown(LOCAL, elem_classes="local")
         fill(page, folder, opened=demo.load)
     return demo
 

@@ -57,7 +57,12 @@ def with_intervals(page: Page, done: Computation) -> Computation:
 def num_units(done: Computation) -> int:
     """The samples, or images, of a computation."""
     columns = next(iter(done.arguments.values())).columns
-    return max(map(len, columns.values()))
+    return max(sum(_sides(column)) for column in columns.values())
+
+
+def _sides(column: Any) -> list[int]:
+    """The lengths of a column's two sides, where known and unknown samples are apart; else its own."""
+    return [len(side) for side in column] if isinstance(column, tuple) else [len(column)]
 
 
 def num_groups(done: Computation) -> int:
@@ -86,5 +91,7 @@ def _fewest(page: Page, computed: Computed) -> int:
     size = max(map(len, columns.values()))
     if page.outside is None or COUNTS in columns:
         return size if page.images else size // 2
+    if "references" not in columns:
+        return min(min(_sides(column)) for column in columns.values())
     outside = int(np.count_nonzero(page.outside(columns)))
     return min(outside, size - outside)

@@ -36,8 +36,8 @@ class Counts(NamedTuple):
     tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: how many there are in all
-    sides: the sorted scores of both, where they were counted at once; else none
+    num_positives, num_negatives: their total numbers
+    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -134,7 +134,8 @@ def exceedance_counts(
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
+    one.
     Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np

@@ -161,13 +161,13 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and a threshold that attains it: of several, the one that the fewest exceed.
+    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
     Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf where all samples are called positive; NaN where
-    samples that score −inf are to be, which no threshold does.
+    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
+    with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
@@ -201,7 +201,7 @@ DETECTION_ACCURACY = Quantity(
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 

@@ -36,7 +36,7 @@ class AUROCInterval(NamedTuple):
 class PairedTest(NamedTuple):
     """A test whether two AUROCs on the same samples differ.
 
-    difference: the first less the second
+    difference: first − second
     variance: the variance of the difference
     z: the difference in standard deviations
     p_value: the chance of such a |z| or more where there is no difference
@@ -49,16 +49,17 @@ class PairedTest(NamedTuple):
 
 
 def delong(positives: Any, negatives: Any, confidence_level: float = 0.95) -> AUROCInterval:
-    """AUROC with DeLong's variance, and the interval that a normal distribution of that variance gives.
+    """AUROC with DeLong's variance, and its normal confidence interval.
 
     Var = S₁₀/m + S₀₁/n,  interval AUROC ± Φ⁻¹((1 + confidence_level)/2)·√Var, cut to [0, 1]
 
     S₁₀ and S₀₁ are the sample variances (divided by m − 1, n − 1) of the m positives' and the n negatives' placements.
-    The interval is too narrow near an AUROC of 1: it is a point where the scores separate.
+    The interval is too narrow near an AUROC of 1: for scores that separate, it is a single point.
 
     Parameters: positives (m,) and negatives (n,), real scores, higher is more positive, no NaN, two or more of each;
     confidence_level in (0, 1). It takes O(N log N).
-    Returns (auroc, variance, low, high). Raises ValueError for NaN, one sample on a side or none, a level out of range.
+    Returns (auroc, variance, low, high). Raises ValueError for NaN, a side with fewer than two samples, a level out of
+    range.
     Source: DeLong, DeLong and Clarke-Pearson, Biometrics 1988; by ranks: Sun and Xu, IEEE Signal Processing Letters
     2014.
 
@@ -80,8 +81,8 @@ def delong_test(first_positives: Any, first_negatives: Any, second_positives: An
 
     Parameters: scores of the first and of the second model, the m positives and the n negatives of both in the same
     order; otherwise as of `delong`.
-    Returns (difference, variance, z, p_value). Models that rank alike have (0, 0, 0, 1); where the variance alone is 0,
-    z is ±inf and p 0.
+    Returns (difference, variance, z, p_value). Models with equal ranks have (0, 0, 0, 1); if only the variance is 0, z
+    is ±inf and p is 0.
     Raises ValueError as `delong` does, and if the lengths of the two models differ.
     Source: as of `delong`.
 

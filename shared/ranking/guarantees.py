@@ -34,16 +34,16 @@ class GuaranteedCoverage(NamedTuple):
 def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | None = None) -> float:
     """The lowest threshold that at most a share of the known samples exceeds: of these samples, or of new ones.
 
-    Without a confidence_level, of these: t = min {t : |{i : s_i > t}| / N ≤ fpr}. About every second time, more than
-    that share of new known samples exceeds it: 60 % of the times for 200 samples and 5 %.
+    Without a confidence_level, of these samples: t = min {t : |{i : s_i > t}| / N ≤ fpr}. About every second time, more
+    than this share of new known samples exceeds it: for 200 samples and an fpr of 5 %, 60 % of the time.
 
-    With one, t is the score that m samples rank above, m the largest integer with
+    With a confidence_level, t is the score that m samples rank above, m the largest integer with
 
         P(Bin(N, fpr) ≤ m) ≤ 1 − confidence_level,
 
     and then the share of new known samples with a score > t is at most `fpr`, with that confidence: whatever the
     distribution of the scores, as long as old and new samples are drawn from it independently. Where scores tie, the
-    confidence is higher. The integer is decided exactly, both numbers being taken as the decimals they are written as.
+    confidence is higher. The integer is computed exactly, from both numbers as the decimals that they are written as.
 
     Fit it on known (in-distribution, normal) validation data alone; a sample is then detected iff its score > t.
 
@@ -80,7 +80,7 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
 def guaranteed_coverage(
     errors: Any, right: Any, risk: float, confidence_level: float = 0.95, candidates: int = 20
 ) -> GuaranteedCoverage:
-    """The highest coverage at which the risk of a classifier that abstains is bounded on new data, with a confidence.
+    """The highest coverage at which an abstaining classifier's risk on new data is bounded, with a confidence.
 
     Of N samples, candidate j of `candidates` accepts those below the score of rank ⌊N·j/candidates⌋ + 1 in ascending
     order, the last one all samples. It passes if, with k errors among the n that it accepts,
@@ -91,7 +91,7 @@ def guaranteed_coverage(
     for all candidates together (Bonferroni), so the largest that passes keeps it, ties and all: with confidence
     `confidence_level`, a new sample that is accepted is an error with a probability of at most `risk`.
 
-    `coverage@risk5` of `risk_coverage` chooses its threshold on the data that it reports on, and promises nothing of
+    `coverage@risk5` of `risk_coverage` chooses its threshold on the data that it reports on, and promises nothing for
     new data.
 
     Parameters: errors (E,) and right (R,), scores of samples that must not be accepted, and of the others, higher is

@@ -20,8 +20,8 @@ class OperatingPoint(NamedTuple):
     """A point of the ROC curve.
 
     rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf if nothing is to be detected, −inf if all is, and NaN
-        where samples that score −inf are to be, which no threshold does
+    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
+        samples with a score of −inf, which no threshold does
     fpr, tpr: the rates there
     """
 
@@ -45,7 +45,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed counts.
+    Of thresholds with equal values, the one that the fewest samples exceed is taken.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].

@@ -14,7 +14,7 @@ from ..arrays.arrays import Array, to_numpy
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
     "known, right class",
     "known, wrong class",
     "known, called known",
@@ -52,7 +52,7 @@ def sample_table(
     places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
     kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
     of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, UNKNOWN_AS_KNOWN)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
         "sample": places.tolist(),
         "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0

@@ -14,8 +14,8 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
 
     TPR(t) = |{i : p_i > t}| / P,  FPR(t) = |{j : n_j > t}| / N
 
-    It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, scores of −inf
-    too. Ties rise slantwise, so that the trapezoids under all vertices are the AUROC.
+    It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, including scores
+    of −inf. Ties are slanted lines, so that the trapezoids under all vertices are the AUROC.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
     max_points, at least 4, or None for every vertex. With more vertices than that, a vertex is dropped if the drawn
@@ -52,8 +52,8 @@ def precision_recall_curve(
     Where precision falls at one recall, the scores of the negatives in between are left out. The trapezoids under all
     vertices are the area of `aupr`; the steps are the average precision.
 
-    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
-    precision, at most 1/(max_points // 4) of recall away.
+    Parameters and errors: as of `roc_curve`. The drawn line passes a dropped vertex at its own precision, at most
+    1/(max_points // 4) of recall away.
     Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
 
     >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]

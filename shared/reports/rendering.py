@@ -11,7 +11,7 @@ from functools import partial
 from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
 from ..formats.written.csv_text import csv_text
-from .tables import Cell, ResultTable
+from .cells import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
 FORMS = ("text", "markdown", "latex", "booktabs", "html", "csv")

@@ -11,46 +11,17 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arrays.options import as_choice
 from ..formats.written.flat import KINDS, flat, rows_of_groups
-from .directions import Direction, direction_of
+from .cells import Cell, Place, ResultTable, marked_best
+from .directions import direction_of
 from .seeds import Seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
 ROW_KINDS = ("files", "groups")
 _LARGEST = sys.float_info.max
-
-
-class Cell(NamedTuple):
-    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval.
-
-    best: whether it is the best of several models, or does not differ from it; second: whether it is the next best
-    """
-
-    key: str
-    value: float
-    std: float | None = None
-    low: float | None = None
-    high: float | None = None
-    best: bool = False
-    direction: Direction | None = None
-    second: bool = False
-
-
-class ResultTable(NamedTuple):
-    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
-
-    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
-    """
-
-    columns: list[str]
-    rows: list[tuple[str, list[Cell | None]]]
-    corner: str = ""
-
-
-Place = tuple[str, str, str]  # file, group, key
 
 
 def make_table(
@@ -96,7 +67,7 @@ def make_table(
     if not cells:
         raise ValueError("results: expected numbers, got none")
     if marked is None:
-        cells = _marked(cells, undecided)
+        cells = marked_best(cells, undecided)
     else:
         cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
     files, named, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
@@ -200,26 +171,6 @@ def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: See
         if len(found) < most[name]:
             raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
     return {place: Cell(place[2], mean_of_seeds(found), std_of_seeds(found)) for place, found in values.items()}
-
-
-def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:
-    """The cells, with the best of each group and key, what does not differ from it, and the next best."""
-    rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
-    for place, cell in cells.items():
-        rivals.setdefault(place[1:], []).append((place, cell))
-    marked = dict(cells)
-    for own in rivals.values():
-        known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
-        if known is None or len(numbers) < 2:
-            continue
-        choose = max if known.higher else min
-        best = choose(cell.value for _, cell in numbers)
-        first = {place for place, cell in numbers if cell.value == best or undecided.get(place)}
-        rest = [cell.value for place, cell in numbers if place not in first]
-        for place, cell in numbers:
-            second = bool(rest) and place not in first and cell.value == choose(rest)
-            marked[place] = cell._replace(best=place in first, second=second)
-    return marked
 
 
 def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:

@@ -36,9 +36,9 @@ def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float
     results = evaluation.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
     counts = counted(made, matching)
     assert results["TP_known"] == counts[outcomes.RIGHT] > 0
-    assert results["TP_unknown"] == counts[outcomes.CALLED_UNKNOWN_RIGHTLY] > 0
+    assert results["TP_unknown"] == counts[outcomes.UNKNOWN_CALLED_UNKNOWN] > 0
     assert results["FP_unknown"] == counts[outcomes.CALLED_UNKNOWN] > 0
-    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.UNKNOWN_AS_KNOWN]
+    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.UNKNOWN_CALLED_KNOWN]
     assert results["FN_known"] + results["FN_unknown"] == errors + counts[outcomes.MISSED]
     assert (counts[outcomes.IGNORED] > 0) == (ignored > 0)
 

@@ -81,7 +81,7 @@ def test_the_headline_says_which_is_better() -> None:
     assert '<p class="big">0.250 <span class="ci">[0.200, 0.300]</span></p>' in text
     said = re.findall(r'<p class="say">(.*?)</p>', text)
     assert said == ["<b>mine vs &lt;theirs&gt;:</b> &lt;ap&gt; 0.000 [−0.100, 0.100], <b>no clear difference</b>"]
-    assert "mine is better in 1, &lt;theirs&gt; in 1 of 3 numbers. mean of 2 sets" in text
+    assert "mine is better in 1, &lt;theirs&gt; in 1 of 3 numbers. Mean of 2 sets" in text
     words = re.findall(r'<td class="words">(.*?)</td>', text)
     assert words == ["no clear difference", "mine is better", "&lt;theirs&gt; is better"]
     assert text.count('class="reach"') == 2  # counts have no place on an axis of rates

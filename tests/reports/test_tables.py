@@ -20,11 +20,11 @@ import pytest
 from openworld_metrics import OODBench, compare, metric_class
 from openworld_metrics.evaluation.samples import metric_of, samples_of
 from openworld_metrics.reports import make_table, render
+from openworld_metrics.reports.cells import Cell, ResultTable
 from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
 from openworld_metrics.reports.leaderboard.resamples import ResampledFiles
 from openworld_metrics.reports.rendering import FORMS
-from openworld_metrics.reports.tables import Cell, ResultTable
 from tests import cases
 from tests.conftest import Run
 

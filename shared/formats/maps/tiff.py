@@ -16,10 +16,12 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from ...extras import extra
+from .lzw import check_lzw
 from .pixels import check_size
 
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
 _WHITE_IS_ZERO = 0
+_LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
 _MAX_VALUES = 1_000_000  # of a tag: places of strips or tiles
 
@@ -73,7 +75,7 @@ def _check_tags(file: IO[bytes]) -> None:
 def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
     """The numbers of a .tiff of one page, in the type that the file has."""
     with _only_page(source) as page:
-        return np.asarray(page.asarray(maxworkers=1))
+        return _numbers(page)
 
 
 def check_white(is_zero: bool) -> None:
@@ -91,7 +93,7 @@ def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
     """
     with _only_page(source) as page:
         check_white(page.photometric == _WHITE_IS_ZERO)
-        values = np.asarray(page.asarray(maxworkers=1))
+        values = _numbers(page)
     if values.dtype.kind not in "bfiu":
         raise ValueError(f"expected a mask of numbers, got {values.dtype}")
     if values.ndim == 2:
@@ -100,6 +102,14 @@ def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
         raise ValueError(f"expected one mask (H, W), got the shape {values.shape}")
     values = np.moveaxis(values, page.axes.index("S"), 2)
     return values[..., : values.shape[2] - len(page.extrasamples)]
+
+
+def _numbers(page: Any) -> np.ndarray:
+    """The array of a page."""
+    if page.compression == _LZW:
+        for stream, _ in page.parent.filehandle.read_segments(page.dataoffsets, page.databytecounts):
+            check_lzw(stream or b"")  # a strip that is not there
+    return np.asarray(page.asarray(maxworkers=1))
 
 
 @contextmanager

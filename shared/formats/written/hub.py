@@ -79,7 +79,7 @@ def to_eval_results(
     Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
     in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, where
     the result comes from, source_name, the words of that link, and source_user or source_org, who is credited; notes
-    on how the evaluation was done. Two variants of one evaluation, told apart by their notes, are two files.
+    on how the evaluation was done. Two variants of one evaluation, with different notes, are two files.
 
     Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without what is
     None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without its url.

@@ -30,7 +30,7 @@ THEME = gr.themes.Default(
     button_primary_background_fill_hover_dark="*neutral_300",
     button_primary_text_color_dark="*neutral_900",
 )
-SCRIPTS, STYLES = ("events.js", "page.js"), ("page.css", "inputs.css")
+SCRIPTS, STYLES = ("events.js", "copying.js", "page.js"), ("page.css", "inputs.css")
 
 
 def _text(names: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 // What moves on a page without the server: the threshold, digits of numbers, pictures and tables to take away.
 (() => {
+  const copying = window.openworldCopying;
   const plotsOf = (name) => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)];
   const sum = (counts, names, i) => names.reduce((total, name) => total + counts[name][i], 0);
   const short = (value) => {
@@ -16,7 +17,11 @@
   const inPercent = {};
   const asShown = (cell, percent) => {
     const full = +cell.dataset.full;
-    const text = percent && cell.classList.contains("rate") ? `${(100 * full).toFixed(1)} %` : short(full);
+    const kinds = cell.classList, inPercent = percent && kinds.contains("rate");
+    const digits = (value) => (inPercent ? (100 * value).toFixed(1) : short(value));
+    const text = kinds.contains("difference")
+      ? `${full < 0 ? "−" : "+"}${digits(Math.abs(full))}${inPercent && kinds.contains("points") ? " points" : ""}`
+      : `${digits(full)}${inPercent ? " %" : ""}`;
     if (cell.textContent !== text) cell.textContent = text;
   };
 
@@ -119,6 +124,7 @@
       figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("button.number").forEach((button) => button.replaceWith(...button.childNodes));
     threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
     const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
     save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
@@ -140,8 +146,14 @@
     showRates(name);
   };
   const rows = (button) => {
+    const text = (cell) => {  // with all digits, whatever is shown
+      const whole = cell.cloneNode(true);
+      for (const number of whole.querySelectorAll("[data-full]")) number.textContent = number.dataset.full;
+      whole.querySelectorAll(".way").forEach((arrow) => arrow.remove());
+      return whole.textContent.trim();
+    };
     const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
-      [side.caption.innerText], ...[...side.rows].map((row) => [...row.cells].map((cell) => cell.innerText)),
+      ...(side.caption ? [[side.caption.innerText]] : []), ...[...side.rows].map((row) => [...row.cells].map(text)),
     ]);
     save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
   };
@@ -171,13 +183,8 @@
     const box = button.closest(".threshold");
     move(box, sweepOf(box).presets[button.dataset.preset]);
   };
-  const copied = (button, text) => {
-    navigator.clipboard.writeText(text);
-    button.classList.add("done");
-    setTimeout(() => button.classList.remove("done"), 1200);
-  };
-  const whole = (button) => copied(button, button.dataset.whole);
-  const sentence = (button) => copied(button, button.previousElementSibling.textContent);
+  const whole = (button) => copying.copy(button, button.querySelector("[data-full]").dataset.full);
+  const sentence = (button) => copying.copy(button, button.previousElementSibling.textContent);
   // gradio opens the list of a field that the Tab key leaves, and does not close it
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab" && event.target.matches?.("[role=combobox]")) event.stopPropagation();
@@ -202,6 +209,7 @@
       reaching = false;
       reach();
       arrange();
+      copying.arrange();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});

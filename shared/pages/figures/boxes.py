@@ -16,14 +16,14 @@ from ...detection.outcomes import Outcomes, select_boxes
 from ...detection.ow_dln import one_to_one_outcomes
 from ...detection.words import (
     CALLED_UNKNOWN,
-    CALLED_UNKNOWN_RIGHTLY,
     IGNORED,
     LEFT_OUT,
     MISSED,
     NO_OBJECT,
     OUTCOME_WORDS,
     RIGHT,
-    UNKNOWN_AS_KNOWN,
+    UNKNOWN_CALLED_KNOWN,
+    UNKNOWN_CALLED_UNKNOWN,
     WRONG_CLASS,
     outcomes_in_words,
 )
@@ -45,10 +45,10 @@ class Style(NamedTuple):
 
 STYLES = {
     RIGHT: Style(GREEN, "solid", "✓"),
-    CALLED_UNKNOWN_RIGHTLY: Style(BLUE, "solid", "✓ unknown"),
+    UNKNOWN_CALLED_UNKNOWN: Style(BLUE, "solid", "✓ unknown"),
     WRONG_CLASS: Style("#a06a00", "dash", "≠"),
     CALLED_UNKNOWN: Style("#857a00", "dashdot", "≠ unknown"),
-    UNKNOWN_AS_KNOWN: Style(PURPLE, "longdash", "unknown!"),
+    UNKNOWN_CALLED_KNOWN: Style(PURPLE, "longdash", "unknown!"),
     MISSED: Style(ORANGE, "dot", "missed"),
     NO_OBJECT: Style(GREY, "solid", "–"),
     IGNORED: Style(GREY, "dot", "ignored"),
@@ -103,7 +103,7 @@ def _said(outcomes: Outcomes) -> np.ndarray:
     return np.asarray(
         [
             known[[RIGHT, WRONG_CLASS, CALLED_UNKNOWN, MISSED]],
-            [0, *unknown[[UNKNOWN_AS_KNOWN, CALLED_UNKNOWN_RIGHTLY, MISSED]]],
+            [0, *unknown[[UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN, MISSED]]],
             [0, np.sum(~says_unknown), np.sum(says_unknown), 0],
         ]
     )

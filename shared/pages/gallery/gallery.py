@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from ...loading import METRICS, script
-from ..build import fill
+from ..build import LOCAL, fill
 from ..files import page_of
 from ..page import Page
 from ..serving.launch import QUIET, blocks
@@ -22,7 +22,6 @@ HOME = "home"
 TITLE = """# openworld-metrics
 Eight metrics for models that face things they were never trained on.
 Exact numbers from your files, or from one line of Python."""
-_LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
 NEEDS = {
     "accuracyk": "class scores and labels",
     "autkc": "class scores and labels",
@@ -63,7 +62,7 @@ def build_gallery(*, local: bool = False) -> gr.Blocks:
 def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
     """The cards, and three questions that lead to one of them."""
     gr.HTML(STYLE, apply_default_css=False)
-    gr.Markdown(f"{TITLE}\n\n{_LOCAL}" if local else TITLE)
+    gr.Markdown(f"{TITLE}\n\n{LOCAL}" if local else TITLE)
     with gr.Accordion("Which metric for me?", open=True):
         says = gr.Radio([CLASSES, SCORE, BOXES, MAPS], label=SAYS, elem_id="ask-says")
         unknown = gr.Radio([YES, NO], label=UNKNOWN, visible=False, elem_id="ask-unknown")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
-from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_AS_KNOWN, WRONG_CLASS
+from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
 from ...formats.boxes.dataset import Size
 from ...formats.boxes.named import with_names_in_tables
 from ..columns.arrays import Images
@@ -51,7 +51,7 @@ def _draw_image(computed: Computed) -> Any:
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     """Thumbnails of the images with the most missed or misclassified objects."""
     drawn = boxes_to_draw(computed.state, computed.options)
-    wrong = np.isin(drawn.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, UNKNOWN_AS_KNOWN, MISSED))
+    wrong = np.isin(drawn.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, MISSED))
     errors = np.bincount(drawn.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
     worst = np.argsort(-errors, kind="stable")[:count]
     return [

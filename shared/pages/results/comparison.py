@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from ...formats.written.flat import KINDS
 from ...metric.groups import prefixes
 from ...metric.results import Summary
+from ...reports.cells import Cell, ResultTable
 from ...reports.rendering import render
-from ...reports.tables import OVERALL, Cell, ResultTable, make_table
+from ...reports.tables import OVERALL, make_table
 from ..page import Page
 from .kinds import Kinds, direction
-from .numbers import number_html, way
+from .number import number_html, way
 from .pairs import Pairs, marks, pairs_html
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}

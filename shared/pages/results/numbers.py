@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 from ...metric.groups import GROUPS, prefixes
 from ...metric.results import Count, Rate, Summary, kind_of
 from ..figures.computed import Computed
-from ..figures.digits import short
 from ..page import Page
 from .kinds import Kinds, direction, is_share
+from .number import number_html, save_rows, way
 
 MAX_LARGE = 3  # numbers that are shown large
-MAX_CURVE = 5  # values of a list that the table shows
 MAX_ROWS = 30  # of a table among the results
 _DIGITS = {"short": "0.820", "percent": "82.0 %"}
 
@@ -48,14 +47,17 @@ def numbers_html(
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
     means = _means(summary, pooled)
-    headline, others = _section(page, "", large, lines, {**said, **means}), _others(page, large, lines)
+    headline, others = (
+        _section(page, "", large, lines, {**{key: html.escape(text) for key, text in said.items()}, **means}),
+        _others(page, large, lines),
+    )
     others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
     whole = f'<div class="numbers" data-name="{page.name}">{{}}</div>'
     return Numbers(whole.format(headline), whole.format("".join(others)) if others else "")
 
 
 def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
-    """What is said of the mean of each rate over groups: of how many, and what all samples together give."""
+    """What is said, as HTML, of the mean of each rate over groups: of how many, and what all samples together give."""
     if summary.groups is None or pooled is None:
         return {}
     number = len({*summary.groups} - {*prefixes([*summary.groups])})
@@ -63,7 +65,7 @@ def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
     for key, result in summary.results.items():
         whole = pooled.summary.results.get(key)
         if isinstance(result, Rate) and isinstance(whole, Rate):
-            said[key] = f"Mean of {number} groups (pooled {short(whole.value)})"
+            said[key] = f"Mean of {number} groups (pooled {number_html(whole.value, share=whole.share)})"
     return said
 
 
@@ -73,8 +75,8 @@ def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> 
     if not isinstance(result, Rate):
         value = result.value if isinstance(result, Count) else result
         shown = thresholds(value) if own["kind"] == "threshold" else None
-        return {key: number_html(value, shown=shown) + copy_html(value) + way(own.get("higher"))}
-    text = number_html(result.value, share=result.share) + copy_html(result.value)
+        return {key: number_html(value, shown=shown) + way(own.get("higher"))}
+    text = number_html(result.value, share=result.share)
     if result.interval is not None:
         low, high = (number_html(end, share=result.share) for end in result.interval)
         text += f' <small class="interval">[{low}, {high}]</small>'
@@ -82,9 +84,7 @@ def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> 
         text += f" <small>± {number_html(result.error, share=result.share)}</small>"
     lines = {key: text + way(result.higher)}
     if result.threshold is not None:
-        lines[f"{key}_threshold"] = number_html(result.threshold, shown=thresholds(result.threshold)) + copy_html(
-            result.threshold
-        )
+        lines[f"{key}_threshold"] = number_html(result.threshold, shown=thresholds(result.threshold))
     return lines
 
 
@@ -118,7 +118,7 @@ def _section(
     lines: Mapping[str, Mapping[str, str]],
     said: Mapping[str, str] | None = None,
 ) -> str:
-    """A table of results; a large one, with what is said of each, where that is given."""
+    """A table of results; a large one, with what is said of each as HTML, where that is given."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
     rows = "".join(
         _result_row(name, text, (said or {}).get(name, ""), page.meaning(name))
@@ -131,40 +131,10 @@ def _section(
 
 def _result_row(key: str, text: str, said: str, meaning: str) -> str:
     name = html.escape(key)
-    below = f"<small>{html.escape(said)}</small>" if said else ""
+    below = f"<small>{said}</small>" if said else ""
     title = f' title="{html.escape(meaning)}"' if meaning else ""
     head = f'<th scope="row" data-key="{name}"{title}>{name.replace("_", "_<wbr>")}{below}</th>'
     return f"<tr>{head}<td>{text}</td></tr>"
-
-
-def way(higher: bool | None) -> str:
-    """An arrow in the direction that is better, if there is one."""
-    if higher is None:
-        return ""
-    words = "higher is better" if higher else "lower is better"
-    return f' <i class="way" role="img" aria-label="{words}" title="{words}">{"↑" if higher else "↓"}</i>'
-
-
-def number_html(value: Any, *, share: bool = False, shown: str | None = None) -> str:
-    """A number with three decimals, or as it is `shown`; in full it is its title. Of a list, the first ones."""
-    if isinstance(value, list):
-        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(number_html(item, share=share) for item in value[:MAX_CURVE]) + more
-    if isinstance(value, str):
-        return html.escape(value)
-    if value is None:
-        return "–"
-    kind = ' class="rate"' if share and 0 <= value <= 1 else ""
-    return f'<span{kind} title="{value!r}" data-full="{value!r}">{shown or short(value)}</span>'
-
-
-def copy_html(value: Any) -> str:
-    """A button that copies a number with all its digits, where it is shown with fewer."""
-    if not isinstance(value, float) or short(value) == repr(value):
-        return ""
-    words = f"Copy {value!r}"
-    data = f'data-do="whole" data-whole="{value!r}" title="{words}" aria-label="{words}"'
-    return f'<button type="button" class="copy" {data}></button>'
 
 
 def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str], kinds: Kinds) -> str:
@@ -177,7 +147,7 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     shown = max(MAX_ROWS, len(images))
     rows = []
     for line in lines[:shown]:
-        cells = [f"<td>{_cell(key, value, kinds)}</td>" for key, value in zip(columns, line)]
+        cells = [f"<td>{number_html(value, share=is_share(key, kinds))}</td>" for key, value in zip(columns, line)]
         if place is not None and line[place] < len(images):
             cells[place] = f"<td>{image_button(line[place], images[line[place]])}</td>"
         rows.append(f"<tr>{''.join(cells)}</tr>")
@@ -186,13 +156,8 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     label = html.escape(f"{name}, a table")
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
-    return f"<details{' open' if name == GROUPS else ''}>{title}{wide}{more}</details>"
-
-
-def _cell(key: str, value: Any, kinds: Kinds) -> str:
-    """A number of a table; a threshold can be copied with all its digits, to be put back into an option."""
-    whole = copy_html(value) if key.removesuffix("_threshold") in kinds.keys() - {key} else ""
-    return number_html(value, share=is_share(key, kinds)) + whole
+    save = save_rows(html.escape(name), "CSV of these rows" if more else "CSV")
+    return f"<details{' open' if name == GROUPS else ''}>{title}{wide}{more}{save}</details>"
 
 
 def _way_of(key: str, kinds: Kinds) -> str:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...metric.results import Key, Summary
+from ...metric.results import Key, Rate, Summary
 from ...reports.tables import OVERALL
-from ..figures.digits import short
 from ..page import Page
+from .number import difference_html, save_rows
 
 Pairs = Mapping[tuple[str, str], Mapping[Key, Mapping[str, Any]]]  # rows of comparisons by both names
 MAX_SENTENCES = 5  # rivals of the best that are named one by one
@@ -70,34 +70,31 @@ def pairs_html(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> st
     rows = {name: difference(pairs, best, name, key) for name in summaries if name != best}
     shown = {name: row for name, row in [*rows.items()][:MAX_SENTENCES] if row is not None}
     reach = max((abs(row[end]) for row in shown.values() for end in ("low", "high")), default=0) or 1.0
-    lines = "".join(_line_html(best, name, key, row, reach) for name, row in shown.items())
-    return f'<table class="forest"><tbody>{lines}</tbody></table><p class="hint">{_RULE}</p>{_all_pairs(pairs)}'
+    lines = "".join(_line_html((best, name), key, row, reach, rates[key].share) for name, row in shown.items())
+    return f'<table class="forest"><tbody>{lines}</tbody></table><p class="hint">{_RULE}</p>{_all_pairs(rates, pairs)}'
 
 
-def _line_html(best: str, rival: str, key: str, row: Mapping[str, Any], reach: float) -> str:
+def _line_html(names: tuple[str, str], key: str, row: Mapping[str, Any], reach: float, share: bool) -> str:
     """A sentence, and the interval around the dashed line of no difference."""
+    best, rival = names
     verdict = {"first": f"{best} is better", "second": f"{rival} is better", None: "no clear difference"}[row["better"]]
-    said = f"{signed(row['difference'])} [{signed(row['low'])}, {signed(row['high'])}]"
+    said = f"{difference_html(row['difference'], share=share, unit=True)} {_interval(row, share)}"
     low, high, at = (50 + 50 * row[name] / reach for name in ("low", "high", "difference"))
     track = (
         f'<div class="track" aria-hidden="true"><i style="left:{low:.1f}%;width:{high - low:.1f}%"></i>'
         f'<b style="left:{at:.1f}%"></b></div>'
     )
-    names = f"{html.escape(best)} vs {html.escape(rival)}"
-    words = f"<strong>{names}:</strong> {html.escape(key)} {said}, <strong>{html.escape(verdict)}</strong>"
+    both, key, verdict = map(html.escape, (f"{best} vs {rival}", key, verdict))
+    words = f"<strong>{both}:</strong> {key} {said}, <strong>{verdict}</strong>"
     return f"<tr><td>{words}</td><td>{track}</td></tr>"
 
 
-def signed(value: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(0.0031), signed(-0.02)
-    ('+0.003', '−0.020')
-    """
-    return f"{'−' if value < 0 else '+'}{short(abs(value))}"
+def _interval(row: Mapping[str, Any], share: bool) -> str:
+    low, high = (difference_html(row[end], share=share) for end in ("low", "high"))
+    return f"[{low}, {high}]"
 
 
-def _all_pairs(pairs: Pairs) -> str:
+def _all_pairs(rates: Mapping[Key, Rate], pairs: Pairs) -> str:
     """Every pair and every rate, folded."""
     head = "".join(f'<th scope="col">{name}</th>' for name in _HEAD)
     lines = []
@@ -105,10 +102,13 @@ def _all_pairs(pairs: Pairs) -> str:
         for key, row in rows.items():
             group, name = ("", key) if isinstance(key, str) else key
             which = {"first": first, "second": second, None: "no clear difference"}[row["better"]]
-            interval = f"[{signed(row['low'])}, {signed(row['high'])}]"
-            cells = (f"{first} − {second}", group, name, signed(row["difference"]), interval, which)
-            lines.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+            share = key in rates and rates[key].share
+            before, after = map(html.escape, (f"{first} − {second}", which))
+            numbers = (difference_html(row["difference"], share=share, unit=True), _interval(row, share))
+            cells = (before, html.escape(group), html.escape(name), *numbers, after)
+            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = f"<p>… and {len(lines) - MAX_PAIRS:,} more</p>" if len(lines) > MAX_PAIRS else ""
     table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(lines[:MAX_PAIRS])}</tbody></table>'
     region = f'<div class="wide" tabindex="0" role="region" aria-label="All pairs">{table}</div>'
-    return f"<details><summary>All pairs</summary>{region}{more}</details>"
+    save = save_rows("pairs", "CSV of these rows" if more else "CSV")
+    return f"<details><summary>All pairs</summary>{region}{more}{save}</details>"

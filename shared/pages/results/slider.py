@@ -7,6 +7,7 @@ import html
 from ..figures.decisions import CONFIDENCE
 from ..figures.digits import short
 from ..figures.threshold import Sweep
+from .number import moving_html
 
 
 def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
@@ -87,8 +88,7 @@ def _rates(sweep: Sweep) -> str:
     names = [*sweep.rates, *sweep.values]
     parts = (
         f"<div><dt>{html.escape(name)}</dt>"
-        f'<dd data-rate="{html.escape(name)}"{" class=rate" if name in sweep.rates else ""} '
-        f'data-full="{sweep.at(name, sweep.start)!r}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        f"<dd>{moving_html(name, sweep.at(name, sweep.start), share=name in sweep.rates)}</dd></div>"
         for name in names
     )
     return f'<dl class="rates">{"".join(parts)}</dl>'

@@ -87,7 +87,7 @@ def _compared(
     ends = f"{signed(shown[0].difference)} {interval(shown[0].low, shown[0].high)}"
     better = [sum(row.better == side for row in rows) for side in ("first", "second")]
     counted = f"{one} is better in {better[0]}, {other} in {better[1]} of {len(rows)} numbers" if len(rows) > 1 else ""
-    notes = ". ".join(filter(None, [counted, escape(note)]))
+    notes = ". ".join(filter(None, [counted, escape(note[:1].upper() + note[1:])]))
     scale = _Scale([row for row in shown if _is_share(row)])
     head = (
         f"<thead><tr><td></td><th>{one}</th><th>{other}</th><th>difference</th>"

@@ -12,9 +12,10 @@ from ...comparison import p_value
 from ...evaluation.samples import SAMPLES, metric_of
 from ...formats.reasons import named
 from ...metric.results import Key
+from ..cells import Place
 from ..directions import direction_of
 from ..seeds import Seeds, mean_of_seeds
-from ..tables import OVERALL, Place, numbers_of
+from ..tables import OVERALL, numbers_of
 from .resamples import ResampledFiles
 
 _RESAMPLES = 1000

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..tables import OVERALL, Cell, ResultTable
+from ..cells import Cell, ResultTable
+from ..tables import OVERALL
 
 RANK = "rank"
 

@@ -95,3 +95,16 @@ def test_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with mlflow.start_run() as run:
         mlflow.log_metrics(finite)
     assert mlflow.get_run(run.info.run_id).data.metrics == finite
+
+
+def test_trackio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    trackio = pytest.importorskip("trackio")
+    storage = pytest.importorskip("trackio.sqlite_storage").SQLiteStorage
+    numbers = {**flat(RESULTS, "val"), "val/threshold": math.inf}
+    trackio.init(project="project", name="run")
+    trackio.log(numbers)
+    trackio.finish()
+    [logged] = storage.get_logs("project", "run")
+    assert {name: logged[name] for name in numbers} == numbers

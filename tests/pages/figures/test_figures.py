@@ -154,15 +154,15 @@ def test_boxes_add_up_to_the_counts(seed: int, load: Load) -> None:
     label = drawn.predicted[:, 5]
     background = np.sum(label[alone] == options["unknown_class_id"])
     is_owod = found.options["protocol"] == "owod"
-    wrong = number[outcomes.WRONG_CLASS] + number[outcomes.UNKNOWN_AS_KNOWN]
+    wrong = number[outcomes.WRONG_CLASS] + number[outcomes.UNKNOWN_CALLED_KNOWN]
     counted = background if is_owod or found.options["count_background"] else 0
     assert number[outcomes.RIGHT] == results["TP_known"]
     assert wrong + np.sum(alone) - background == results["FP_known"]
-    assert number[outcomes.CALLED_UNKNOWN_RIGHTLY] == results["TP_unknown"]
+    assert number[outcomes.UNKNOWN_CALLED_UNKNOWN] == results["TP_unknown"]
     assert number[outcomes.CALLED_UNKNOWN] + counted == results["FP_unknown"]
     assert number[outcomes.LEFT_OUT] == (np.sum(label == 2) if is_owod else 0)
     assert number.sum() == len(label)
-    errors = [outcomes.WRONG_CLASS, outcomes.CALLED_UNKNOWN, outcomes.UNKNOWN_AS_KNOWN, outcomes.MISSED]
+    errors = [outcomes.WRONG_CLASS, outcomes.CALLED_UNKNOWN, outcomes.UNKNOWN_CALLED_KNOWN, outcomes.MISSED]
     assert true[errors].sum() == results["FN_known"] + results["FN_unknown"]
     assert true[outcomes.IGNORED] == np.sum(found.state["ignored"])
     assert drawn.said[0].sum() == results["total_known"]

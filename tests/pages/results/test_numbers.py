@@ -46,7 +46,7 @@ def test_a_threshold_in_a_table_can_be_copied_whole() -> None:
     metric = openworld_metrics.OODBench(metrics=["fpr95tpr"], thresholds=True)
     metric.add_batch(predictions=[0.1234567, 0.6, 0.123, 0.6], references=[0, 1, 0, 1], groups=["a", "a", "b", "b"])
     shown = numbers_html(page_of("ood_bench"), metric.summary(), {})
-    assert re.findall(r'data-whole="([^"]+)"', shown.others) == ["0.1234567"]
+    assert re.findall(r'data-do="whole"[^>]*><span[^>]*data-full="([^"]+)"', shown.others) == ["0.1234567"]
 
 
 def test_results_of_anomaly_maps_say_what_they_mean() -> None:

@@ -1,32 +1,17 @@
-"""Where people come from: for each library of docs/coming-from.md its own call beside ours, and where they differ.
-
-Theirs runs where it is installed; the numbers of the others were printed by the versions that are named.
-"""
+"""OOD detection: OpenOOD, pytorch-ood, torchmetrics, scikit-learn, oodeel, torch-uncertainty, osr-metrics."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics import scores
 from openworld_metrics.evaluation import evaluate_ood
+from tests.docs.migration.rows import row
 
-ROOT = Path(__file__).resolve().parents[2]
-SECTION = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8").partition("\n## Their call")[2]
-LIBRARIES = [
-    "OpenOOD",
-    "pytorch-ood",
-    "torchmetrics",
-    "scikit-learn",
-    "osr-metrics",
-    "ARPL",
-    "anomalib ≤ 2.2",
-    "anomalib ≥ 2.3",
-    "adeval",
-]
 TRAPEZOIDS = ("aupr_in_trapezoid", "aupr_out_trapezoid")
 OOD = ("auroc", "aupr_in", "aupr_out", "fpr95tpr")
 CONF, LABELS = np.asarray([0.9, 0.8, 0.7, 0.3, 0.6, 0.4, 0.2]), np.asarray([0, 1, 1, 0, -1, -1, -1])
@@ -38,15 +23,7 @@ def ours(scores: Any, unknown: Any, *names: str) -> Any:
     return results[names[0]] if len(names) == 1 else results
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_there_is_a_row(library: str) -> None:
-    rows = [line.strip("|").split(" | ") for line in SECTION.splitlines()]
-    theirs, call, why = next(row for row in rows if library in row[0])
-    assert "`" in theirs
-    assert call.strip()
-    assert why.strip()
-
-
+@row("OpenOOD `")
 def test_openood() -> None:
     """Its numbers at commit 3c35632: aupr_in 0.908333, aupr_out 0.763889, 0.75 each for constant scores."""
     results = evaluate_ood(-CONF[:4], {"near": -CONF[4:]}, metrics=OOD)
@@ -67,6 +44,7 @@ def test_pytorch_ood() -> None:
     assert ours(np.arange(20, 60), np.arange(40) >= 20, "auroc") == 1.0
 
 
+@row("pytorch-ood `OODMetrics()`")
 def test_pytorch_ood_itself() -> None:
     metrics, torch = pytest.importorskip("pytorch_ood.metrics"), pytest.importorskip("torch")
     theirs = metrics.OODMetrics().update(torch.tensor(-CONF), torch.tensor(LABELS)).compute()
@@ -77,6 +55,7 @@ def test_pytorch_ood_itself() -> None:
     assert metrics.OODMetrics().update(torch.tensor(TIED), torch.tensor(-HALF)).compute()["FPR95TPR"] == 0.95
 
 
+@row("torchmetrics `BinaryAUROC`", "torchmetrics `MulticlassAccuracy")
 def test_torchmetrics() -> None:
     torch = pytest.importorskip("torch")
     metrics = pytest.importorskip("torchmetrics.classification")
@@ -99,6 +78,7 @@ def test_torchmetrics() -> None:
     assert om.AccuracyK(k_list=2, ties="expected").compute(**zeros)["accuracy@2"] == pytest.approx(2 / 3)
 
 
+@row("scikit-learn `roc_auc_score", "scikit-learn `roc_curve`", "scikit-learn `top_k_accuracy_score")
 def test_scikit_learn() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     results = ours(-CONF, LABELS < 0, "auroc", "aupr_out")
@@ -115,89 +95,66 @@ def test_scikit_learn() -> None:
     assert metrics.top_k_accuracy_score([0, 1, 2], np.zeros((3, 3)), k=2) == pytest.approx(2 / 3)
 
 
-# scores of known samples, whether their classes are right, scores of unknown ones; exact, osr-metrics 0.5.0, ARPL's
-# script: DEFINITIONS §1
-OSCR: dict[str, Any] = {
-    "plain": ([0.1, 0.4, 0.2, 0.7], [1, 1, 0, 1], [0.3, 0.5, 0.8], 1 / 2, 0.5, 0.416667),
-    "one unknown": ([0.1, 0.4, 0.2], [1, 1, 0], [0.6], 2 / 3, 0.666667, 0.5),
-    "ties": ([1, 2, 2, 3], [1, 1, 0, 1], [2, 3, 3], 13 / 24, 0.541667, 0.375),
-    "constant": ([1, 1, 1, 1], [1, 1, 0, 1], [1, 1], 3 / 8, 0.0, 0.0),
-    "perfect": ([1, 2, 3], [1, 1, 1], [4, 5], 1, 1.0, 0.916667),
-    "two samples": ([0.1], [1], [0.6], 1, 1.0, 0.5),
-}
+@row("pytorch-ood `MaxSoftmax`")
+def test_detectors_of_pytorch_ood() -> None:
+    torch, detectors = pytest.importorskip("torch"), pytest.importorskip("pytorch_ood.detector")
+    logits = np.random.default_rng(0).normal(0, 3, (20, 6))
+    names = {"MaxSoftmax": scores.msp, "MaxLogit": scores.max_logit, "EnergyBased": scores.energy}
+    names |= {"Entropy": scores.entropy, "GEN": scores.gen}
+    for name, score in names.items():
+        theirs, exact = getattr(detectors, name).score(torch.tensor(logits)).numpy(), score(logits)
+        theirs = theirs + 1 if name == "MaxSoftmax" else theirs * 6 if name == "GEN" else theirs
+        np.testing.assert_allclose(theirs, exact, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-def oscr_columns(case: str) -> dict[str, np.ndarray]:
-    known, right, unknown = OSCR[case][:3]
-    return {
-        "predictions": np.asarray([*right, *([0] * len(unknown))]),
-        "references": np.asarray([1] * len(known) + [-1] * len(unknown)),
-        "open_scores": np.asarray([*known, *unknown], dtype=np.float64),
-    }
-
-
-@pytest.mark.parametrize("case", OSCR)
-def test_the_arpl_script(case: str) -> None:
-    exact, script = OSCR[case][3], OSCR[case][5]
-    assert om.OpenAUC().compute(**oscr_columns(case))["openauc"] == pytest.approx(exact, rel=1e-15)
-    assert abs(exact - script) > 0.08
-
-
-@pytest.mark.parametrize("case", OSCR)
-def test_osr_metrics(case: str) -> None:
-    osr_metrics = pytest.importorskip("osr_metrics")
-    predicted, true, scores = oscr_columns(case).values()
-    theirs = osr_metrics.compute_aoscr(scores, (true < 0).astype(int), predicted, true)
-    assert theirs == pytest.approx(OSCR[case][4], abs=1e-6)
-    assert osr_metrics.fpr_at_95tpr(TIED, HALF) == 1.0
-
-
-def test_risk_of_osr_metrics() -> None:
-    """Theirs takes the mean over tied samples, as ours; a loss of 1 where a sample must not be accepted."""
-    osr_metrics = pytest.importorskip("osr_metrics")
+@row("oodeel `bench_metrics(scores", "oodeel `ftpn`")
+@pytest.mark.filterwarnings("ignore")
+def test_oodeel() -> None:
+    oodeel = pytest.importorskip("oodeel.eval.metrics")
     rng = np.random.default_rng(0)
-    for levels in (2, 9, 1000):
-        scores, errors = rng.integers(0, levels, 60), rng.random(60) < 0.3
-        theirs = osr_metrics.aurc(scores, errors.astype(float))
-        assert om.risk_coverage(scores[errors], scores[~errors])["aurc"] == pytest.approx(theirs, rel=1e-13)
+    both, unknown = rng.normal(size=101), rng.integers(0, 2, 101)
+    names = ["auroc", "fpr95tpr", "detect_acc"]
+    theirs = oodeel.bench_metrics(both, unknown, metrics=names)
+    bench = om.OODBench(metrics=names).compute
+    assert bench(predictions=both, references=unknown, step=4) == pytest.approx(theirs, abs=1e-14)
+    tied = dict(predictions=np.zeros(20), references=np.tile([0, 1], 10))
+    assert oodeel.bench_metrics(*tied.values(), metrics=["fpr95tpr"]) == {"fpr95tpr": 0.0}
+    assert om.OODBench(metrics="fpr95tpr").compute(**tied) == {"fpr95tpr": 1.0}
+    assert om.ftpn(both, unknown, 0.3) == tuple(oodeel.ftpn(both, unknown, 0.3))
+    for rate, their_rate in zip(om.get_curve(both, unknown), oodeel.get_curve(both, unknown)):
+        np.testing.assert_array_equal(rate, their_rate)
 
 
-MASKS = np.zeros((2, 8, 8), dtype=int)
-MASKS[0, 2:5, 2:5] = 1
+@row("oodeel `bench_metrics((id")
+@pytest.mark.filterwarnings("ignore")
+def test_functions_of_scikit_learn_in_oodeel() -> None:
+    oodeel, sk = pytest.importorskip("oodeel.eval.metrics"), pytest.importorskip("sklearn.metrics")
+    sides = np.asarray([0.1, 0.4, 0.35]), np.asarray([0.8, 0.3])
+    functions = [sk.f1_score, sk.average_precision_score]
+    theirs = oodeel.bench_metrics(sides, metrics=[*functions, "f1_score"], threshold=0.3)
+    results = om.OODBench(metrics=functions, threshold=0.3).compute(predictions=sides)
+    assert theirs == {"f1_score": 0.4, "average_precision_score": pytest.approx(11 / 30)}
+    assert results == {"f1_score": 0.4, "average_precision_score": 0.75}
 
 
-@pytest.mark.parametrize("shift", [0.0, 30.0])
-def test_anomalib_up_to_2_2(shift: float) -> None:
-    """It gave 0.5 for a perfect binary map, and NaN for one shifted by 30: FINDINGS §4."""
-    assert om.AnomalySuite().compute(predictions=MASKS + shift, references=MASKS)["aupro@0.3"] == 1.0
+@row("torch-uncertainty `FPR95", "osr-metrics `fpr_at_95tpr")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", ["torch_uncertainty", "osr_metrics"])
+def test_fpr_at_95_tpr(library: str) -> None:
+    rng = np.random.default_rng(0)
+    cases = [(rng.integers(0, levels, 60), rng.integers(0, 2, 60)) for levels in (3, 30, 10**6)]
+    if library == "osr_metrics":
+        theirs = pytest.importorskip("osr_metrics").fpr_at_95tpr
+        assert theirs(TIED, HALF) == 1.0
+        cases = cases[2:]
+    else:
+        torch, metrics = pytest.importorskip("torch"), pytest.importorskip("torch_uncertainty.metrics.classification")
 
+        def theirs(both: np.ndarray, unknown: np.ndarray) -> float:
+            metric = metrics.FPR95(pos_label=1)
+            metric.update(torch.tensor(both, dtype=torch.float64), torch.tensor(unknown))
+            return float(metric.compute())
 
-def test_anomalib_from_2_3() -> None:
-    torch = pytest.importorskip("torch")
-    anomalib = pytest.importorskip("anomalib.metrics.aupro")
-    maps = torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
-    theirs = anomalib._AUPRO(fpr_limit=0.3)
-    theirs.update(maps, torch.tensor(MASKS))
-    exact = om.AnomalySuite().compute(predictions=maps, references=MASKS)["aupro@0.3"]
-    assert float(theirs.compute()) == pytest.approx(exact, abs=1e-5)
-
-
-def test_adeval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(np, "trapz", np.trapezoid, raising=False)  # the name that it uses, which NumPy 2.4 took away
-    adeval = pytest.importorskip("adeval", exc_type=ImportError)
-    masks = np.zeros((3, 16, 16), np.uint8)
-    masks[0, 2:6, 2:6] = masks[1, 8:10, 3:9] = 1
-    maps = np.random.default_rng(0).random((3, 16, 16)) + 0.5 * masks
-
-    def both(maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        results = om.AnomalySuite().compute(predictions=maps, references=masks)
-        keys = ("pixel_auroc", "pixel_aupr", "aupro@0.3")
-        theirs = adeval.auroc_aupr_aupro([*maps], [*masks])
-        return np.asarray([results[key] for key in keys]), np.asarray(theirs, dtype=float)
-
-    exact, theirs = both(maps)
-    assert np.abs(exact - theirs).max() < 0.05
-    maps[2, 15, 15] = 1000  # one bright pixel of a normal image
-    brighter, moved = both(maps)
-    assert abs(brighter[0] - exact[0]) < 0.001
-    assert abs(moved[0] - theirs[0]) > 0.1
+        cases.append((TIED, HALF))
+    for both, unknown in cases:
+        assert theirs(both, unknown) == pytest.approx(ours(both, unknown, "fpr95tpr"), abs=1e-6)

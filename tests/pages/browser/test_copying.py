@@ -1,0 +1,49 @@
+"""A press on a number copies all its digits, by mouse and by keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.pages.browser.test_steps import WIDE, needs_browser
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
+
+CLIPBOARD = "navigator.clipboard.readText()"
+
+
+@needs_browser
+def test_a_press_copies_the_whole_number(tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    with serve(COMMAND, tmp_path, "serve", "ood_bench") as address, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        with chromium.new_context(viewport=WIDE) as context:
+            context.grant_permissions(["clipboard-read", "clipboard-write"])
+            tab = context.new_page()
+            tab.set_default_timeout(60_000)
+            tab.goto(address)
+            tab.get_by_text("Your files stay on this machine.").wait_for()
+            tab.locator("#ood_bench-numbers .interval button.number").first.wait_for()
+            for place in ("#ood_bench-numbers td > button.number", "#ood_bench-numbers .interval button.number"):
+                copied_is_whole(tab, tab.locator(place).first, "click")
+            copied_is_whole(tab, tab.locator("#ood_bench-threshold .rates button.number").last, "Enter")
+            tab.locator("#ood_bench-worst summary").click()
+            first, other = (tab.locator("#ood_bench-worst table").first.locator("button.number").nth(i) for i in (0, 1))
+            tab.wait_for_function(
+                "document.querySelectorAll('#ood_bench-worst button.number[tabindex=\"0\"]').length === 2"
+            )
+            first.focus()
+            tab.keyboard.press("ArrowRight")
+            assert other.evaluate("button => button === document.activeElement && button.tabIndex === 0")
+            copied_is_whole(tab, other, "Enter")
+        chromium.close()
+
+
+def copied_is_whole(tab: Any, button: Any, how: str) -> None:
+    full = button.locator("[data-full]").get_attribute("data-full")
+    if how == "click":
+        button.click()
+    else:
+        button.press(how)
+    tab.get_by_role("status").get_by_text(f"Copied {full}", exact=True).wait_for()
+    assert tab.evaluate(CLIPBOARD) == full
