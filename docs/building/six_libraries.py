@@ -23,7 +23,7 @@ Numbers = dict[str, float]
 
 
 def scores() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of 200 known and 100 unknown samples, and whether the known ones are classified rightly.
+    """Scores of 200 known and 100 unknown samples, and whether the known ones are classified correctly.
 
     Negative logits, float32: large, in steps of 20, so that many tie, and one of them far away.
     """
@@ -71,8 +71,8 @@ def torchmetrics() -> Numbers:
 
 def oodeel() -> Numbers:
     """`bench_metrics`."""
-    found = importlib.import_module("oodeel.eval.metrics").bench_metrics(*_joined(), metrics=["auroc", "fpr95tpr"])
-    return dict(zip(COLUMNS, map(float, found.values())))
+    bench = importlib.import_module("oodeel.eval.metrics").bench_metrics(*_joined(), metrics=["auroc", "fpr95tpr"])
+    return dict(zip(COLUMNS, map(float, bench.values())))
 
 
 def xcurve() -> Numbers:

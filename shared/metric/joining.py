@@ -81,6 +81,13 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
             return
 
 
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    return all(array.ndim or array.item() == other[name].item() for name, array in state.items())
+
+
 def num_samples(state: Mapping[str, Any]) -> int:
     """How many samples there are in a state."""
     if "counts" in state:

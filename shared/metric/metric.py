@@ -30,7 +30,7 @@ from ..arrays.options import as_choice, as_confidence_level, as_int
 from .bootstrap import ByGroup, as_resamples
 from .counted import COUNTS, counted, with_samples
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
-from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
+from .joining import agrees, check_agreement, check_total, compacted, copied, joined_parts, num_samples
 from .prepared import Prepared
 from .results import Results, Summary
 from .summary import Part, prepared_parts, results_and_replicates, summary
@@ -339,8 +339,10 @@ class Metric:
         return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        last = next(iter(batches[-1].values()), {}) if batches else {}
         for state in parts.values():
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+            if not agrees(state, last):
+                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
             if len(parts) > 1:
                 check_agreement(state, parts.values())
 
@@ -377,9 +379,10 @@ class Metric:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
         columns: dict[str, Any] = {}
         options: dict[str, Any] = {}
+        known = self.options
         for keyword, value in arguments.items():
             name = self.aliases.get(keyword, keyword)
-            if name in self.options:
+            if name in known:
                 options[name] = value
             elif name in self.columns:
                 if value is None:
@@ -408,7 +411,14 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
 
 
 def _there(**columns: Any) -> dict[str, Any]:

@@ -54,15 +54,14 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
             start = time.monotonic()
             if start > begin + seconds and executed[name]:
                 break
-            findings: list[Finding] = []
-            if not executed[name]:  # what is compiled at first takes no share of the time
-                executed[name], findings = worker.run(name, first, 1)
+            if not executed[name]:  # loops are compiled at first, which is no input's time; then it is run again
+                worker.run(name, first, 1)
                 start = time.monotonic()
             seconds_each = min(SLICE, seconds / len(names))
-            count, more = worker.run(name, first + executed[name], 10**9, seconds_each)
+            count, findings = worker.run(name, first + executed[name], 10**9, seconds_each)
             executed[name] += count
             spent[name] += time.monotonic() - start
-            for finding in findings + more:
+            for finding in findings:
                 known = found.setdefault((name, finding.how), [])
                 known.append(finding)
                 if len(known) == 1:
