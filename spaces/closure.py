@@ -96,7 +96,7 @@ def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
 
 
 def imported_file(node: ast.ImportFrom, file: str) -> str:
-    """The file of the package whose names a relative import brings; packages are none."""
+    """The file that a relative import takes names from; None for a package."""
     rooms = PurePosixPath(file).parents
     if node.level > len(rooms):
         raise AmalgamationError(f"{file}:{node.lineno}: the import leaves the package")

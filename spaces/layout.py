@@ -1,4 +1,4 @@
-"""What a Space holds: the files of a metric's folder, and a copy of the package, from which app.py serves the page.
+"""The contents of a Space: a metric's folder and a copy of the package, from which app.py serves the page.
 
     <name>.py  _kernel.py        what evaluate loads
     README.md                    the card

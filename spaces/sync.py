@@ -95,8 +95,8 @@ def kernel_of(names: list[str], package: Path) -> str:
     defining = kernel_files(package)
     for name in names:
         if len(defining[name]) != 1:
-            found = " and ".join(defining[name]) or "none"
-            raise AmalgamationError(f"expected one file of the kernel that defines {name}, got {found}")
+            files = " and ".join(defining[name]) or "none"
+            raise AmalgamationError(f"expected one file of the kernel that defines {name}, got {files}")
     return amalgam(closure(package, [defining[name][0] for name in names]), HEADER)
 
 

@@ -1,4 +1,4 @@
-"""What evaluate's loader misreads in a metric script, refused before a user meets it.
+"""Checks for metric scripts that evaluate's loader would misread.
 
 The loader finds imports by regular expressions at column 0, one import a line, and takes what it finds for libraries
 to ask for or for files to copy. Where that differs from what Python does, a script fails only once it is loaded.

@@ -59,5 +59,5 @@ def _fates(computed: Computed) -> Mapping[str, Sequence[Any]]:
         return {"objects": [], "fate": [], "count": [], "share": []}
     options |= {"errors": True, "recall_level": None, "confidence_level": None}
     state: Any = computed.state
-    made: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
-    return made
+    fates: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
+    return fates

@@ -87,7 +87,7 @@ def photograph_behind(
     xaxis: str = "x",
     yaxis: str = "y",
 ) -> None:
-    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
+    """Lay a photograph behind a picture with coordinates up to `size`, by default the photograph's pixels."""
     if photograph is not None:
         image, pixels = photograph
         width, height = size or pixels

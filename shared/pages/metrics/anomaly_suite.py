@@ -102,7 +102,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("regions times integration_limits", regions * limits, 10_000_000)
     thresholds = options["num_thresholds"]
     if isinstance(thresholds, int):
-        yield Cost("num_thresholds, or that times regions,", thresholds * max(1, regions), 5_000_000)
+        yield Cost("num_thresholds, times regions if there are any", thresholds * max(1, regions), 5_000_000)
         yield Cost("num_thresholds times integration_limits", thresholds * limits, 100_000_000)
 
 

@@ -17,8 +17,8 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     k_list = options["k_list"]
     if options["ties"] == "expected":
         total = sum(k for k in (k_list if isinstance(k_list, (list, tuple)) else [k_list]) if isinstance(k, int))
-        yield Cost("for the sum of k_list with ties='expected'", total, 100_000)
-        yield Cost("for the sum of k_list times samples with ties='expected'", total * len(state["above"]), 500_000_000)
+        yield Cost("in the sum of k_list with ties='expected'", total, 100_000)
+        yield Cost("in the sum of k_list times samples with ties='expected'", total * len(state["above"]), 500_000_000)
 
 
 PAGE = Page(

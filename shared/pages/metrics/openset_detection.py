@@ -84,7 +84,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     pairs = int(np.sum(state["num_predictions"] * state["num_references"]))
     yield Cost("pairs of a prediction and an object of its image", pairs, MAX_PAIRS)
     classes = len(np.unique(state["predictions"][:, 5])) + items(options["known_classes"])
-    yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
+    yield Cost("known and predicted classes", classes, MAX_CLASSES)
 
 
 def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
