@@ -1,8 +1,8 @@
-"""One module made of several: what `closure` gives, in its order.
+"""Join the modules of `closure` into one, in their order.
 
 The rest of each file is copied as a slice of its text, so comments, doctests and formatting survive. Its docstring
 becomes a comment above it. Imports of libraries are merged on top; imports within the package are dropped, since the
-names that they bring stand above. All names then share one scope, so a name of two meanings is refused.
+names that they bind are defined above. All names then share one scope, so a name with two meanings is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WIDTH = 120
 
 
 def amalgam(modules: list[Module], header: str) -> str:
-    """The text of one module of these, in their order, each after what it imports."""
+    """The text of one module with all of these, in their order, each after the modules that it imports."""
     check_names(modules)
     head = [header, *_merged(node for module in modules for node in module.libraries)]
     return "\n\n".join(head) + "".join(f"\n\n\n{_section(module)}" for module in modules) + "\n"
@@ -28,11 +28,11 @@ def amalgam(modules: list[Module], header: str) -> str:
 
 def check_names(modules: list[Module]) -> None:
     """Refuse a name to which two files give two meanings, or to which Python itself gives another."""
-    given = {name: ("", "Python itself") for name in dir(builtins) if not name.startswith("_")}
+    meanings = {name: ("", "Python itself") for name in dir(builtins) if not name.startswith("_")}
     for module in modules:
         for name, meaning, line in module.bindings:
             place = f"{module.file}:{line}"
-            first, where = given.setdefault(name, (meaning, place))
+            first, where = meanings.setdefault(name, (meaning, place))
             if first != meaning:
                 raise AmalgamationError(f"{name} means one thing in {where}, another in {place}: rename one of them")
 

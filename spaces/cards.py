@@ -1,6 +1,6 @@
-"""The Hub's rules for a metric's card and what they ask of its requirements, checked offline.
+"""The Hub's rules for a metric's card and its requirements, checked offline.
 
-The Hub says what is wrong with a card only after the push: keys, colours, lengths, and versions, which YAML reads as
+The Hub reports errors in a card only after the push: of keys, colours, lengths, and versions, which YAML reads as
 numbers unless they are quoted.
 """
 
@@ -35,7 +35,7 @@ MAX_SHORT = 60
 
 
 def check_card(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with a folder's card and requirements."""
+    """Yield the problems of a folder's card and requirements."""
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     front = re.match(r"---\n(.*?\n)---\n", text, flags=re.DOTALL)
@@ -83,7 +83,7 @@ def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
     """Requirements are resolvable when the versions with which the project is tested meet every one of them."""
     path = folder / "requirements.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    found = set()
+    named = set()
     for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
         try:
             requirement = Requirement(line)
@@ -94,11 +94,11 @@ def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
         except metadata.PackageNotFoundError:
             yield f"requirements.txt: {requirement.name} is not installed here, so {line!r} cannot be checked"
             continue
-        found.add(requirement.name)
+        named.add(requirement.name)
         if not requirement.specifier.contains(version):
             yield f"requirements.txt: {line!r} excludes the version it is tested with, {version}"
         sdk_version = values.get("sdk_version")
         if requirement.name == "gradio" and not requirement.specifier.contains(str(sdk_version)):
             yield f"requirements.txt: {line!r} excludes the card's sdk_version {sdk_version}"
-    if not {"evaluate", "gradio"} <= found:
-        yield f"requirements.txt: expected evaluate and gradio among {', '.join(sorted(found)) or 'nothing'}"
+    if not {"evaluate", "gradio"} <= named:
+        yield f"requirements.txt: expected evaluate and gradio among {', '.join(sorted(named)) or 'nothing'}"

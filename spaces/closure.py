@@ -1,6 +1,6 @@
-"""Files of a package, taken apart, and all that they import of it: what an amalgamation is made of.
+"""Parts of a package's files, and of all files of it that they import: the input of an amalgamation.
 
-A file is a docstring, then imports, then the rest. An import that could be neither merged with others nor dropped, once
+A file is a docstring, then imports, then the rest. An import that can be neither merged with others nor dropped, once
 several files are one, is refused.
 """
 
@@ -20,7 +20,7 @@ class AmalgamationError(ValueError):
 
 
 class Binding(NamedTuple):
-    """A name that a file binds at top level, and what it stands for: a library's name, or a file of the package."""
+    """A name that a file binds at top level, and its meaning: a library's name, or a file of the package."""
 
     name: str
     meaning: str
@@ -39,7 +39,7 @@ class Module(NamedTuple):
 
 
 def closure(package: Path, files: Iterable[str]) -> list[Module]:
-    """Read files and all that they import of their package, each once and after what it imports."""
+    """Read files and all that they import of their package, each once and after the files that it imports."""
     modules: dict[str, Module] = {}
 
     def visit(file: str, importers: tuple[str, ...]) -> None:
@@ -84,7 +84,7 @@ def parsed(text: str) -> tuple[ast.Module, list[ast.ImportFrom]]:
 
 
 def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
-    """Refuse what could not simply be dropped where the names that it brings stand in the same file."""
+    """Refuse an import that could not simply be dropped once its names are defined in the same file."""
     if any(alias.name == "*" for alias in node.names):
         raise AmalgamationError(f"{place}: `import *` does not say what it brings")
     if node.level and not at_top:
@@ -96,7 +96,7 @@ def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
 
 
 def imported_file(node: ast.ImportFrom, file: str) -> str:
-    """The file that a relative import takes names from; None for a package."""
+    """The file of the package that a relative import takes names from; a package does not count."""
     rooms = PurePosixPath(file).parents
     if node.level > len(rooms):
         raise AmalgamationError(f"{file}:{node.lineno}: the import leaves the package")
@@ -104,7 +104,7 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
 
 
 def _rest(text: str, body: list[ast.stmt], head: int, file: str) -> str:
-    """The text below the docstring and the imports. What stands between those would be lost, so nothing may."""
+    """The text below the docstring and the imports. Nothing may stand between these, since it would be lost."""
     lines = text.split("\n")
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     end = max(cut, default=0)

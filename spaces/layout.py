@@ -1,4 +1,4 @@
-"""The contents of a Space: a metric's folder and a copy of the package, from which app.py serves the page.
+"""The layout of a Space: the files of a metric's folder, and a copy of the package, from which app.py serves the page.
 
     <name>.py  _kernel.py        what evaluate loads
     README.md                    the card
@@ -84,14 +84,14 @@ def _places(path: Path, name: str) -> list[Path]:
 
 
 def check_target(target: Path, root: Path) -> Iterator[str]:
-    """Yield a link in the path that a Space is written to, since what it leads to would be deleted."""
+    """Yield a link in the path that a Space is written to, since its target would be deleted."""
     for place in [target, *target.parents][: len(target.relative_to(root).parts)]:
         if place.is_symlink():
             yield f"{place.relative_to(root)}: expected a folder to write to, got a link"
 
 
 def write(folder: Path, package: Path, where: Path) -> Path:
-    """Write exactly what a Space gets, and nothing that was there before."""
+    """Write exactly the files of a Space, and remove everything that was there before."""
     target = where / folder.name
     shutil.rmtree(target, ignore_errors=True)
     for name, path in contents(folder, package).items():

@@ -4,7 +4,7 @@
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write what would be uploaded to dist/spaces
 
 A Space gets the files of the folder and of the package that git tracks (see layout.py). Before an upload, and with
---resolve, pip is asked whether the index has what requirements.txt asks for. Uploading needs a login (`hf auth login`).
+--resolve, pip checks that the index has all of requirements.txt. Uploading needs a login (`hf auth login`).
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ def main() -> int:
 
 
 def unresolved(folders: list[Path]) -> Iterator[str]:
-    """Ask pip to resolve each requirements.txt against the index, installing nothing; yield what it cannot meet."""
+    """Let pip resolve each requirements.txt against the index, installing nothing; yield the errors."""
     answers: dict[bytes, str] = {}
     for folder in folders:
         path = folder / "requirements.txt"
-        asked = path.read_bytes()
-        if asked not in answers:
+        content = path.read_bytes()
+        if content not in answers:
             options = ["--dry-run", "--ignore-installed", "--quiet", "-r", str(path)]
             pip = [sys.executable, "-m", "pip", "install", *options]
             done = subprocess.run(pip, capture_output=True, text=True, check=False)
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or [done.stderr[-300:]]
             unreachable = UNREACHABLE.search(done.stderr)
             reason = "no package index answers, so whether the requirements can be installed is not known"
-            answers[asked] = "" if not done.returncode else reason if unreachable else errors[-1]
-        if answers[asked]:
-            yield f"{folder.name}: requirements.txt: {answers[asked]}"
+            answers[content] = "" if not done.returncode else reason if unreachable else errors[-1]
+        if answers[content]:
+            yield f"{folder.name}: requirements.txt: {answers[content]}"
 
 
 def upload(folder: Path, namespace: str) -> str:

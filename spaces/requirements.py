@@ -48,7 +48,7 @@ def next_release(version: str) -> str:
 
 
 def version_bounds(root: Path) -> dict[str, str]:
-    """Lines of setup.cfg for what the metrics may import, by name on PyPI."""
+    """Lines of setup.cfg for libraries that the metrics may import, by name on PyPI."""
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
@@ -58,22 +58,22 @@ def version_bounds(root: Path) -> dict[str, str]:
 
 
 def libraries(texts: Iterable[str], package: Path) -> set[str]:
-    """The libraries that files of a metric's folder import, themselves and by what they import of the package.
+    """The libraries that files of a metric's folder import, directly or through the package.
 
-    What loads a metric by its name reaches all of them, and is not followed: a page names its own class.
+    The module that loads a metric by name reaches all metrics, and is not followed: a page names its own class.
     """
     waiting = [(text, "app.py") for text in texts]
     seen = {"loading.py"}
-    found: set[str] = set()
+    names: set[str] = set()
     while waiting:
         text, file = waiting.pop()
         for node in imports(text):
             own = set(_files(node, file))
-            found |= set() if own else _libraries(node)
+            names |= set() if own else _libraries(node)
             new = {name for name in own - seen if (package / name).is_file()}
             seen |= new
             waiting += [((package / name).read_text(encoding="utf-8"), name) for name in new]
-    return found
+    return names
 
 
 @cache

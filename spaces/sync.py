@@ -1,4 +1,4 @@
-"""Write what is generated in each metric's folder: _kernel.py, app.py and requirements.txt.
+"""Write the generated files of each metric's folder: _kernel.py, app.py and requirements.txt.
 
     python spaces/sync.py            write what is missing or different, remove what is left over
     python spaces/sync.py --check    change nothing; list every drift and every trap of evaluate's loader, exit 1
@@ -58,7 +58,7 @@ def metric_folders(root: Path) -> list[Path]:
 
 
 def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
-    """Bring one metric's folder up to date, or with `check` yield what differs; yield what else is wrong either way."""
+    """Bring one metric's folder up to date, or with `check` yield the differences; yield other problems either way."""
     script, package = folder / f"{folder.name}.py", root / "shared"
     page = package / "pages" / "metrics" / script.name
     if not script.is_file():
@@ -84,19 +84,19 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
 
 
 def kernel_names(script: ast.Module) -> dict[str, str]:
-    """The names that a metric script imports from `._kernel`, and what it calls them."""
+    """The names that a metric script imports from `._kernel`, and its own names for them."""
     imports = [node for node in script.body if isinstance(node, ast.ImportFrom) and node.level]
     names = [alias for node in imports if node.module == "_kernel" for alias in node.names]
     return {alias.name: alias.asname or alias.name for alias in names}
 
 
 def kernel_of(names: list[str], package: Path) -> str:
-    """The text of _kernel.py: the modules of the kernel that define what a script names, and all that they import."""
+    """The text of _kernel.py: the modules of the kernel that define a script's names, and all that they import."""
     defining = kernel_files(package)
     for name in names:
         if len(defining[name]) != 1:
-            files = " and ".join(defining[name]) or "none"
-            raise AmalgamationError(f"expected one file of the kernel that defines {name}, got {files}")
+            definitions = " and ".join(defining[name]) or "none"
+            raise AmalgamationError(f"expected one file of the kernel that defines {name}, got {definitions}")
     return amalgam(closure(package, [defining[name][0] for name in names]), HEADER)
 
 
@@ -112,7 +112,7 @@ def kernel_files(package: Path) -> dict[str, list[str]]:
 
 
 def update(folder: Path, wanted: dict[str, str], check: bool) -> Iterator[str]:
-    """Make the generated files of a folder those that are wanted, or with `check` yield what differs."""
+    """Bring the generated files of a folder up to date, or with `check` yield the differences."""
     present = {path.name for path in folder.glob("_*.py")}
     for name in sorted(present - set(wanted)):
         if check:

@@ -1,4 +1,4 @@
-"""Checks for metric scripts that evaluate's loader would misread.
+"""Errors of evaluate's loader in reading a metric script, caught before a user meets them.
 
 The loader finds imports by regular expressions at column 0, one import a line, and takes what it finds for libraries
 to ask for or for files to copy. Where that differs from what Python does, a script fails only once it is loaded.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def traps(script: Path) -> Iterator[str]:
-    """Yield what evaluate's loader would misread in a metric script, with the line."""
+    """Yield the places that evaluate's loader would misread in a metric script, with the line."""
     text = script.read_text(encoding="utf-8")
     tree = ast.parse(text)
     for message, line in [*_import_traps(script, tree, text.splitlines()), *_quote_traps(tree, text.splitlines())]:

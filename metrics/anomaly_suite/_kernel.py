@@ -588,7 +588,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -1134,10 +1134,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -1489,7 +1489,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -2172,7 +2172,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2239,8 +2239,8 @@ _work: dict[Callable[..., Any], int] = {}
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 
@@ -4148,7 +4148,7 @@ def check_left(voids: Any) -> None:
 #
 # References with a mask for each defect of an image, and the number of its pixels that are enough.
 
-KEYS = ("masks", "saturation_areas")  # of such a reference
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
@@ -4380,8 +4380,8 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
-    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
-    >>> {name: column.tolist() for name, column in found.items()}
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []
@@ -5338,7 +5338,7 @@ def as_anomaly_state(
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
     check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
         check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
     check_defects(checked)
     return checked
@@ -6206,7 +6206,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 

@@ -588,7 +588,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -987,7 +987,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1415,10 +1415,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -2172,7 +2172,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2246,7 +2246,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2515,8 +2515,8 @@ _work: dict[Callable[..., Any], int] = {}
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 

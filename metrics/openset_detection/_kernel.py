@@ -585,7 +585,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
@@ -984,7 +984,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
@@ -1412,10 +1412,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 
@@ -2169,7 +2169,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 
@@ -2243,7 +2243,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2583,7 +2583,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -2786,7 +2786,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
@@ -2800,7 +2800,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
 # so that an IoU is a fraction of the numbers of the input.
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 
@@ -2929,7 +2929,7 @@ _work: dict[Callable[..., Any], int] = {}
 #
 # Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -3072,8 +3072,8 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 # threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
 # width 1 at 1e16.
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -3166,7 +3166,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])
@@ -3328,9 +3328,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """
@@ -3439,7 +3439,7 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# of each outcome, whether the prediction is right, or wrong; those that count nowhere are neither
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
@@ -3774,18 +3774,18 @@ class BudgetRecall:
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
         self._counts = boxes.counts
-        self._found = found_within(boxes, overlaps, sizes, budget)
+        self._matched = found_within(boxes, overlaps, sizes, budget)
         objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
         total = int(counts @ self._total)
-        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """AR@k of each image."""
-        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
 
@@ -3820,7 +3820,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
@@ -4744,7 +4744,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 
@@ -5172,8 +5172,8 @@ class OpenSetDetection(Metric):
 
     Raises ValueError for an option that the protocol does not have, and the errors of its rates.
 
-    >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
-    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
+    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
     1
     """
 

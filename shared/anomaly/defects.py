@@ -12,7 +12,7 @@ from ..arrays.columns import as_labels, as_numbers, check_lengths
 from .masks import as_binary
 from .void import without_void
 
-KEYS = ("masks", "saturation_areas")  # of such a reference
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):

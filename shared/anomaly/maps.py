@@ -96,7 +96,7 @@ def as_anomaly_state(
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
     check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
         check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
     check_defects(checked)
     return checked

@@ -12,8 +12,8 @@ from ..arrays.sorting import sorted_with
 from ..ranking.counts import Side, as_side, check_both_classes, sort_sides
 from ..ranking.vertices import MAX_POINTS, Vertices, curve_vertices, table
 
-# a pixel's share of the curve is an integer in units of 2^-61, and one of what is left of it in units of 2^-91: both
-# add up within int64 over as many as 2^32 pixels, and what is lost is far below the rounding of a float64
+# a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both
+# add up within int64 over as many as 2^32 pixels, and the loss is far below the rounding of a float64
 _UNIT, _REST = 61, 30
 
 

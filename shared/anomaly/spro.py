@@ -41,8 +41,8 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
 
     >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
-    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
-    >>> {name: column.tolist() for name, column in found.items()}
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []

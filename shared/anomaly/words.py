@@ -14,7 +14,7 @@ _RATES = {
     "precision": "share of the {many} called anomalous that are, at the threshold chosen before",
     "recall": "share of the anomalous {many} called so, at the threshold chosen before",
 }
-_POINTS = {  # of a point: what it reports, and what holds there
+_POINTS = {  # the reported rate of a point, and the condition that holds there
     "fpr": (
         "lowest share of normal {many} called anomalous",
         "at most {bound} % of the normal ones are called so",

@@ -23,8 +23,8 @@ from .threads import in_threads, parts_of, threads_for
 
 _BINS = 12  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # whose calls take longer to begin
-_BUCKETS = 1 << 10  # at most; those of more scores are larger
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _NONE = np.zeros(0, np.uint8)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-# rows in the order of their classes are those whose sums class by class take no sorting
+# rows in the order of their classes, so that sums by class need no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 

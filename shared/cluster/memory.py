@@ -16,13 +16,13 @@ from .row_groups import BATCH_BYTES, RowGroup
 MIB = 1 << 20
 PROCESS = 300 * MIB  # once for a worker
 THREAD = 100 * MIB
-STATES = 1.25  # of what is more than a batch: those of one task, and what is still to be sent of the one before
+STATES = 1.25  # times the part beyond a batch: the states of one task, and unsent states of the one before
 PAUSE = 0.8  # of its memory, at which a worker takes no more tasks
 
 
 def check_workers(client: Any, groups: Sequence[RowGroup]) -> None:
     """Raise ValueError if a worker of a cluster has less memory than its threads need for any row group."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]  # in 2025 it told of five unless asked
+    workers = client.scheduler_info(n_workers=-1)["workers"]  # by default, it listed only five in 2025
     for group in groups[:1]:
         for address, worker in workers.items():
             check_memory(group, worker["memory_limit"], worker["nthreads"], address, grows=False)
@@ -33,7 +33,7 @@ def check_this_worker(group: RowGroup, *, grows: bool) -> None:
     distributed = sys.modules.get("distributed")
     try:
         worker = distributed and distributed.get_worker()
-    except ValueError:  # it is none
+    except ValueError:  # not a worker
         return
     if worker:
         check_memory(group, worker.memory_manager.memory_limit, worker.state.nthreads, worker.address, grows=grows)

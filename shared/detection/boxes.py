@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
-_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -221,7 +221,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        # of two such boxes the union is finite too
+        # so the union of two boxes is finite too
         finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)

@@ -24,18 +24,18 @@ class BudgetRecall:
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
         self._counts = boxes.counts
-        self._found = found_within(boxes, overlaps, sizes, budget)
+        self._matched = found_within(boxes, overlaps, sizes, budget)
         objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
         total = int(counts @ self._total)
-        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """AR@k of each image."""
-        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
 
@@ -70,7 +70,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
     before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
-    place = before[rank] - before[first[boxes.image]]  # among those of its image
+    place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
     pairs = overlaps.ranked()
     reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_MEASURED = 1 << 13  # boxes measured at a time: what they need fits the cache
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
 

@@ -29,7 +29,7 @@ FALSE_POSITIVES = (
     "both, known called unknown",
     "both, unknown called known",
 )
-# the first place of each; those before DUPLICATE are about an object that they should have taken
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 
 

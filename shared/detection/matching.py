@@ -40,9 +40,9 @@ def match_boxes(
     Returns the matched pairs as two index arrays, into predictions and into references.
 
     >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
     [1]
     [0]
     """

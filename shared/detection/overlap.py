@@ -17,8 +17,8 @@ from ..arrays.options import as_fraction
 from .corners import Corners, exact_ious
 from .pairs import Pairs, all_pairs, cuts_of_pairs, listed_pairs, objects_of_rows
 
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
-_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
@@ -111,7 +111,7 @@ def _pairs_of_lost(
 ) -> tuple[np.ndarray, np.ndarray]:
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
-    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with a lost object in their image
     parts = []
     for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
         rows, columns = all_pairs(part, counts[part], starts[part])

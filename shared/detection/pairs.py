@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.compiled import worth_compiling
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 

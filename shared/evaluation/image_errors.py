@@ -55,7 +55,7 @@ class DetectionErrors:
         if errors is None:
             raise ValueError("errors: expected True, got False")
         self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
-        # as they came: those of `outcomes` are larger with plus_one
+        # the original boxes: with plus_one, the boxes of `outcomes` are larger
         confident = state["predictions"][:, 4] >= outcomes.boxes.rules.conf_threshold
         self._corners = state["predictions"][confident, :4]
         self._by_image = {fate: errors.by_image[f"{fate[0]} objects {fate[1]}"] for fate in FATES}

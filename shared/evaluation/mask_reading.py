@@ -53,7 +53,7 @@ class Masks(NamedTuple):
         if self.defects is None:
             return self._with_void(self.mask if self.numbers is None else self.numbers, ignore_value)
         masks = np.asarray([mask for mask, _ in self.defects], bool).reshape(-1, *self.mask.shape)
-        if not len(masks) and self.void is not None:  # they have to be told of somewhere
+        if not len(masks) and self.void is not None:  # a mask is needed to hold the void pixels
             masks = self.mask[None]
         areas = [area for _, area in self.defects] or [1] * len(masks)
         return {"masks": self._with_void(masks, ignore_value), "saturation_areas": areas}

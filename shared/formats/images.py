@@ -13,7 +13,7 @@ SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", 
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)  # by a quarter
 
-# what Pillow logs of a damaged file would be printed beside the error, where nothing else takes it
+# Pillow's log of a damaged file would be printed beside the error, without a handler
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 

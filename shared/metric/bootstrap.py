@@ -52,10 +52,10 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
 ) -> np.ndarray:
-    """What a function of a generator returns in each resample, (B, K); for many rows, by several threads.
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
-    The resamples of few rows, and block 0 of those of many, are drawn from the seed itself, the other blocks from
-    children of it. A bar shows on a terminal if it takes more than two seconds.
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
     """
     from tqdm import tqdm
 

@@ -26,7 +26,7 @@ from ..arrays.columns import check_lengths
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group

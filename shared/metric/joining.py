@@ -48,7 +48,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
+    if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 

@@ -429,7 +429,7 @@ def _there(**columns: Any) -> dict[str, Any]:
 def _differ(first: Any, second: Any) -> bool:
     try:
         return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
         return True
 
 

@@ -32,7 +32,7 @@ from .packing import pack, unpack
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to one value in all processes of a run, and to another in any other run at that time
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 

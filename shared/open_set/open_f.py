@@ -52,7 +52,7 @@ def macro_open_f(
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     ids, most = predicted, num_classes
-    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         ids, most = _index_of(distinct, predicted), distinct.shape[0]

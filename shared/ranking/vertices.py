@@ -65,7 +65,7 @@ def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: i
         held.append(part)
         count += len(part.tp)
         if limit is not None and count > limit:
-            # those before are thinned once, and from then on each part
+            # the earlier parts are thinned once, and from then on each part
             held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
             crowded = True
     vertices = _joined(held)

@@ -54,9 +54,6 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
             start = time.monotonic()
             if start > begin + seconds and executed[name]:
                 break
-            if not executed[name]:  # loops are compiled at first, which is no input's time; then it is run again
-                worker.run(name, first, 1)
-                start = time.monotonic()
             seconds_each = min(SLICE, seconds / len(names))
             count, findings = worker.run(name, first + executed[name], 10**9, seconds_each)
             executed[name] += count

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-# what a value raises that is none of those expected; a tensor has errors of its own
+# errors of a value of an unexpected type; a tensor has errors of its own
 _WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
 
 

@@ -16,7 +16,7 @@ from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, re
 from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
-_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF: its library prints errors of a file
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 

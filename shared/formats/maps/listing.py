@@ -93,7 +93,7 @@ def _by_category(
         by_category[chosen[0]] = bare
         bare = []
     every = len(chosen) == len(data.categories) > 1
-    return by_category, [path for path, _ in bare] if every else []  # else they may be those of other categories
+    return by_category, [path for path, _ in bare] if every else []  # else they may be maps of other categories
 
 
 def _pair_images(

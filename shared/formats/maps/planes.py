@@ -16,7 +16,7 @@ from .tiff import read_tiff, tiff_header
 
 TIFF_SUFFIXES = (".tiff", ".tif")
 ARRAY_SUFFIXES = (*TIFF_SUFFIXES, ".npy", ".npz")
-_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy; others may ask for gigabytes to unpack
+_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # NumPy's own; others may need gigabytes to unpack
 
 
 def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
@@ -110,7 +110,7 @@ def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
     file.seek(0)
     try:
         shape, dtype = npy_header(file)
-    except (ValueError, RecursionError, MemoryError):  # whose words are of Python's parser
+    except (ValueError, RecursionError, MemoryError):  # with messages of Python's parser
         where = getattr(file, "name", "the file")
         raise ValueError(f"expected numbers as numpy.save writes them, got another header of {where}") from None
     if dtype.hasobject or not 0 < dtype.itemsize <= np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:

@@ -19,7 +19,7 @@ from ...extras import extra
 from .lzw import check_lzw
 from .pixels import check_size
 
-_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
+_QUIET = logging.NullHandler()  # tifffile's warnings about a file are not printed beside the error
 _WHITE_IS_ZERO = 0
 _LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
@@ -116,7 +116,7 @@ def _numbers(page: Any) -> np.ndarray:
 def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
     """The only page of a .tiff, as tifffile says it, of no more than MAX_PIXELS."""
     with extra("anomaly"):
-        import imagecodecs  # noqa: F401 (tifffile takes it for compressed files, and its absence is told here)
+        import imagecodecs  # noqa: F401 (tifffile needs it for compressed files, and its absence is reported here)
         import tifffile
 
     logging.getLogger("tifffile").addHandler(_QUIET)

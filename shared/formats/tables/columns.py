@@ -117,7 +117,7 @@ def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
     return {name: ParquetColumn(path, [name], footer.num_rows) for name in footer.schema.to_arrow_schema().names}
 
 
-# bytes are those of comma-separated values, whose header depends on the columns that are asked for
+# bytes are comma-separated values; whether they have a header depends on the requested columns
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": Path.read_bytes,
     ".npy": read_npy,

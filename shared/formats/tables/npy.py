@@ -57,6 +57,6 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:
-    # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
+    # numpy.load treats other files as pickles, and advises to load them unsafely; it leaves a broken file open
     with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

@@ -98,7 +98,7 @@ def _draft_in(folder: Path) -> Path:
 
 
 def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> None:
-    # what others may not read, they may not read of the draft
+    # people who may not read the file may not read the draft either
     mode = 0o666 if before is None else 0o600
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(data)

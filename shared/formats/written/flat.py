@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
-# what an evaluation says of itself and of another model, beside its results
-KINDS = "kinds"  # in saved results: what each key is, and which way is better
+# an evaluation's records of itself and of another model, beside its results
+KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
 RECORDS = frozenset({"evaluation", "comparison", "other", "samples", KINDS})
 
 

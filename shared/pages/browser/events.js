@@ -2,40 +2,36 @@
 window.openworldMetrics = (() => {
   const part = (name, kind) => document.querySelector(`#${name}-${kind}`);
   const setStale = (name, stale) => part(name, "results")?.classList.toggle("stale", stale);
-  const changes = {}, begun = {};  // how often a person has changed anything, and when computing began
-  const isOld = (name) => changes[name] !== begun[name];
-  const change = (name) => { changes[name] = (changes[name] ?? 0) + 1; };
-  document.addEventListener("input", (event) => {  // of what is typed gradio tells later
-    const button = event.target.closest?.(".inputs-column")?.querySelector("[id$='-compute']");
-    if (button) change(button.id.replace(/-compute$/, ""));
-  }, true);
+  // inputs as text: of a file its path, of a table what it shows
+  const plain = (key, value) => value?.path ?? (value?.headers ? [value.headers, value.data] : value);
+  const inputsOf = {};  // by the stamp of a computation, what it was computed from
+  let stamps = 0;
+  const MAX_STAMPS = 100;  // of all pages together
+  const isOld = (stamp, inputs) => inputsOf[stamp] !== JSON.stringify(inputs, plain);
 
   return {
     // data are looked at before they can be computed, since options follow of them
-    wait: (name) => {
-      change(name);
-      part(name, "compute").disabled = true;
-    },
+    wait: (name) => { part(name, "compute").disabled = true; },
     proceed: (name) => { part(name, "compute").disabled = false; },
-    stale: (name) => {
+    // results are out of date if and only if they were computed from other inputs, whenever gradio tells of a change
+    compare: (name, stamp, ...inputs) => setStale(name, isOld(stamp, inputs)),
+    settled: (name, stamp, ...inputs) => {
       part(name, "compute").disabled = false;
-      setStale(name, true);
+      setStale(name, isOld(stamp, inputs));
     },
-    changed: (name) => {
-      change(name);
-      setStale(name, true);
-    },
-    begin: (name) => { begun[name] = changes[name]; },
-    fresh: (name) => {
-      part(name, "compute").disabled = false;
-      setStale(name, isOld(name));
+    // the values that are sent, the last of them a stamp, which comes back with what is computed from the first ones
+    stamp: (name, inputs, sent, ...values) => {
+      stamps += 1;
+      inputsOf[stamps] = JSON.stringify(values.slice(0, inputs), plain);
+      for (const old of Object.keys(inputsOf)) if (old <= stamps - MAX_STAMPS) delete inputsOf[old];
+      return [...values.slice(0, sent - 1), String(stamps)];
     },
     empty: (name, ...files) => files.map(() => null),
 
     // on a narrow page the results are below the button; after an error those before stay, dimmed
-    show: (name, query) => requestAnimationFrame(() => {
+    show: (name, query, stamp, ...inputs) => requestAnimationFrame(() => {
       const error = document.querySelector(`#${name}-told .error`);
-      setStale(name, error !== null || isOld(name));
+      setStale(name, error !== null || isOld(stamp, inputs));
       const shown = error ?? document.querySelector(`#${name}-numbers table`);
       const place = shown?.getBoundingClientRect();
       if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});

@@ -41,6 +41,7 @@ HEAD = f'<meta name="viewport" content="width=device-width, initial-scale=1"><sc
 CSS = _text(STYLES)
 
 
-def in_browser(event: str, name: str) -> str:
-    """The JavaScript of an event of events.js, for the page of a metric."""
-    return f"(...values) => openworldMetrics.{event}({name!r}, ...values)"
+def in_browser(event: str, name: str, *numbers: int) -> str:
+    """The JavaScript of an event of events.js, for the page of a metric; numbers come before the values of parts."""
+    first = ", ".join([repr(name), *map(str, numbers)])
+    return f"(...values) => openworldMetrics.{event}({first}, ...values)"

@@ -17,9 +17,9 @@ from ..serving.kept import KEPT
 from ..serving.limits import MAX_IMAGES
 from .inputs import Changes, box
 
-PICTURE = ("message", "token", "plots")
+PICTURE = ("message", "token", "stamp", "plots")
 SHOWN = (
-    *("message", "token", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
+    *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
     *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
 PRESS = (*SHOWN, "results", "hint", "detector", "add")
@@ -50,6 +50,7 @@ class Answers:
             "hint": gr.update(visible=False),
             "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
+            "stamp": form.stamp,
             "add": gr.update(visible=can_come(self.runner.page, done) and not self._automatic(done)),
         }
 
@@ -84,7 +85,7 @@ class Answers:
             view = bounded(self.runner.view, done, form)
         except Exception as error:  # as in press
             return _error(error)
-        return {"token": token, **self._changes(view)}
+        return {**_kept_by(form, token), **self._changes(view)}
 
     def look(self, form: Form) -> Changes:
         """Show another image, or another photograph behind it: the first picture alone."""
@@ -94,7 +95,7 @@ class Answers:
             picture = bounded(self.runner.picture, done, form)
         except Exception as error:  # as in press
             return _error(error)
-        return {"message": box(""), "token": token, "plots": {0: picture}}
+        return {"message": box(""), **_kept_by(form, token), "plots": {0: picture}}
 
     def _done(self, form: Form) -> tuple[Computation, str]:
         """The last computation, or the same computation again if it is no longer kept."""
@@ -132,6 +133,11 @@ class Answers:
 
 
 _ON_THEIR_WAY = '<p class="hint" role="status">95 % intervals are on their way.</p>'
+
+
+def _kept_by(form: Form, token: str) -> Changes:
+    """By what a computation is kept; one that was done again was computed from what the form holds now."""
+    return {"token": token} if token == form.token else {"token": token, "stamp": form.stamp}
 
 
 def _error(error: Exception) -> Changes:

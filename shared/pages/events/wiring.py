@@ -27,8 +27,14 @@ class Wiring:
         self.inputs, self.outputs, self.name = inputs, outputs, runner.page.name
         self.images = runner.page.images
         self.form = inputs.form._replace(
-            image=outputs.image, photographs=outputs.photographs, detector=outputs.detector, token=outputs.token
+            image=outputs.image,
+            photographs=outputs.photographs,
+            detector=outputs.detector,
+            token=outputs.token,
+            stamp=outputs.stamp,
         )
+        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), stamp=())
+        self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
         self.events, self.answers = Events(runner), Answers(runner)
         self.address = gr.Textbox(visible=False)
@@ -44,13 +50,13 @@ class Wiring:
 
     def _results(self) -> None:
         """The button, and the choice of a detector, an image or photographs."""
-        self.inputs.button.click(**self._script("begin"))
         self._shown_after(self._surer(self.inputs.button.click(**self._press(), **VISIBLE)))
         self.outputs.add.click(**self._calls(self.answers.add, SURER), **VISIBLE)
-        self.outputs.detector.input(**self._calls(self.answers.see, SHOWN), **QUIET)
+        seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
+        seen.then(**self._compares("compare"))
         if self.images:
             for event in (self.outputs.image.input, self.outputs.photographs.change):
-                event(**self._calls(self.answers.look, PICTURE), **QUIET)
+                event(**self._computes(self.answers.look, PICTURE), **QUIET).then(**self._compares("compare"))
 
     def _data(self) -> None:
         """Examples, files and pasted cells. Data are looked at before they can be computed, since options follow."""
@@ -75,10 +81,10 @@ class Wiring:
         again = self._calls(self.events.again, AGAIN)
         for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
             part.input(**again, **LATEST)
-            part.input(**self._script("changed"))
+            part.input(**self._compares("compare"))
         for part in self.form.options.values():
-            part.input(**self._script("changed"))
-            part.change(**self._script("stale"))
+            part.input(**self._compares("compare"))
+            part.change(**self._compares("settled"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
@@ -104,7 +110,7 @@ class Wiring:
 
         first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
         settled = first.success(**self._calls(self.events.settle, LOAD), **QUIET)
-        self._pressed(settled).then(**self._script("fresh"))
+        self._pressed(settled).then(**self._compares("settled"))
 
     def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
         """How gradio calls a handler: with the form, for changes of the parts of these names."""
@@ -119,7 +125,16 @@ class Wiring:
         return {name: self.parts[name] for name in names}
 
     def _press(self) -> dict[str, Any]:
-        return self._calls(self.answers.press, PRESS)
+        return self._computes(self.answers.press, PRESS)
+
+    def _computes(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+        """As `_calls`, where the browser keeps what is computed from."""
+        counts = len(self.computed_from), len(leaves(self.form))
+        return {**self._calls(handler, names), "js": in_browser("stamp", self.name, *counts)}
+
+    def _compares(self, event: str) -> dict[str, Any]:
+        """How the browser compares what is shown with what was computed from, at an event of events.js."""
+        return {"inputs": [self.outputs.stamp, *self.computed_from], **self._script(event)}
 
     def _pastes(self, text: Any, table: Any) -> dict[str, Any]:
         """How gradio calls for pasted cells: one text, one table."""
@@ -140,11 +155,13 @@ class Wiring:
 
     def _shown_after(self, event: Any) -> None:
         """The results come into sight, and the address of the page says what they are of."""
-        event.then(**self._query(), **QUIET).then(inputs=[self.address], **self._script("show"))
+        event.then(**self._query(), **QUIET).then(
+            inputs=[self.address, self.outputs.stamp, *self.computed_from], **self._script("show")
+        )
 
     def _pressed(self, event: Any) -> Any:
         """After the answer to an event, the event of the button."""
-        return self._surer(event.success(**self._script("begin")).then(**self._press(), **QUIET))
+        return self._surer(event.success(**self._press(), **QUIET))
 
     def _surer(self, event: Any) -> Any:
         """After the numbers, their intervals; the page does not wait for them."""
@@ -160,7 +177,7 @@ class Wiring:
         return event.then(**self._calls(self.events.settle, LOAD), **QUIET)
 
     def _stale_after(self, event: Any) -> None:
-        event.then(**self._script("stale"))
+        event.then(**self._compares("settled"))
 
     def _script(self, event: str) -> dict[str, Any]:
         """How the browser alone answers an event, as events.js says."""

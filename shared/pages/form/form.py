@@ -26,6 +26,7 @@ class Form(NamedTuple):
     leave_out: whether rows that cannot be read are left out
     image, photographs: the image that is shown, from 1, and what lies behind images
     detector, token: the detector that is shown in full, and by what the last computation is kept
+    stamp: by which the browser knows what was sent to be computed
     """
 
     example: Any = ""
@@ -39,6 +40,7 @@ class Form(NamedTuple):
     photographs: Any = None
     detector: Any = ""
     token: Any = ""
+    stamp: Any = ""
 
     @property
     def uploaded(self) -> bool:

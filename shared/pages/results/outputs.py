@@ -19,6 +19,7 @@ class Outputs:
     texts: the results side by side as text, where there are several detectors or groups
     json: the numbers in full
     token: by which what was computed is kept
+    stamp: by which the browser knows what it was computed from
     """
 
     def __init__(self, page: Page) -> None:
@@ -26,7 +27,7 @@ class Outputs:
         name = page.name
         hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
-        self.token = gr.Textbox(visible=False)
+        self.token, self.stamp = gr.Textbox(visible=False), gr.Textbox(visible=False)
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
             words = "Add 95 % intervals and comparisons"

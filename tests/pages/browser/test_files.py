@@ -47,5 +47,6 @@ def test_a_style_sheet_is_rules_and_nothing_else(path: Path) -> None:
 
 def test_every_event_is_one_of_the_script() -> None:
     defined = set(re.findall(r"^    (\w+): \(name", (PAGES / "browser" / "events.js").read_text(), re.MULTILINE))
-    named = set(re.findall(r'_script\("(\w+)"\)', (PAGES / "events" / "wiring.py").read_text()))
+    wiring = (PAGES / "events" / "wiring.py").read_text()
+    named = set(re.findall(r'(?:_script|_compares|in_browser)\("(\w+)"', wiring))
     assert named == defined

@@ -104,12 +104,6 @@ class Page:
         self.part("compute").click()
         self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
 
-    def answer(self) -> None:
-        """Press the button, and wait for the next answer, whether it is out of date by then or not."""
-        run = self.part("numbers").locator(".new").get_attribute("data-run")
-        self.part("compute").click()
-        self.part("numbers").locator(f".new:not([data-run='{run}'])").wait_for()
-
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
         found: dict[str, Any] = {}
@@ -375,9 +369,35 @@ def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, t
         field.fill(f"{letter}_0 …" if np.ndim(columns[name]) == 2 else letter)
         page.part(f"from-{name}").get_by_role("option").first.click()
         field.press("Escape")
-    page.answer()  # which is marked as out of date where gradio tells of the last choice only after the press
     page.compute()
     assert page.numbers() == load("openauc").compute(**columns)
+
+
+@needs_browser
+def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str], Page]) -> None:
+    """Whenever a change is told: before the press, or while its answer is awaited, which is when late ones come."""
+    page = opened("ood_bench")
+    old, fresh = (page.tab.locator(f"#{page.name}-results{kind}") for kind in (".stale", ":not(.stale)"))
+    before = page.option("step", "text").input_value()
+    page.set_option("step", "text", "7")
+    old.wait_for()
+    page.set_option("step", "text", before)
+    fresh.wait_for()
+    held: list[Any] = []
+    for after, shown in ((before, fresh), ("7", old)):
+        page.part("compared").locator("[role=status]").wait_for(state="detached")  # the intervals are there
+        page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+        page.part("compute").click()
+        while not held:
+            page.tab.wait_for_timeout(50)
+        page.set_option("step", "text", "7")
+        old.wait_for()
+        page.set_option("step", "text", after)
+        shown.wait_for()
+        # only the answer turns the mark back
+        page.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.toggle('stale')", page.name)
+        held.pop().continue_()
+        shown.wait_for()
 
 
 @needs_browser

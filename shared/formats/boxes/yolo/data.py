@@ -83,7 +83,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
-    except Exception as error:  # a tag such as !!int on what is none may raise anything
+    except Exception as error:  # a tag such as !!int on another value may raise anything
         raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
