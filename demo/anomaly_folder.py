@@ -7,6 +7,7 @@ FOLDER/data/flower/test/scratch/000.png      the same, with a defect; and good, 
 FOLDER/data/flower/ground_truth/scratch/000_mask.png
 FOLDER/maps/contrast/flower/test/scratch/000.tiff    local contrast, float32
 FOLDER/maps/patches/flower/test/scratch/000.tiff     distance to the nearest patch of the training images, float16
+FOLDER/CREDITS.md                            authors and licence of the photographs
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from PIL import Image, ImageDraw
 from scipy.ndimage import gaussian_filter, zoom
 from sklearn.datasets import load_sample_image
 from sklearn.neighbors import KDTree
+
+from demo import credits
 
 SIDE, STEP = 128, 4  # of an image, and from patch to patch, in pixels
 VIEWS = {"china": (170, 250), "flower": (150, 250)}  # the corner of the part that is seen, row and column
@@ -133,6 +136,8 @@ def main(folder: Path) -> None:
                 path = folder / "maps" / detector / name / "test" / kind / f"{number:03}.tiff"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 tifffile.imwrite(path, score_map)
+    notice = credits.notice(*(f"{name}.jpg" for name in VIEWS))
+    (folder / "CREDITS.md").write_text(notice, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ python -m demo.page_examples [FOLDER]    by default metrics
 
 NAME/examples/digits.npz          ood_bench: three detectors' scores; the open-set metrics: with logits; top-k: logits
 NAME/examples/predictions.zip     openset_detection: boxes, references.zip and photographs.zip; anomaly_suite: maps
+anomaly_suite/examples/CREDITS.md author and licence of its photograph
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sklearn.datasets import load_digits, load_sample_image
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KDTree
 
+from demo import credits
 from demo.anomaly_folder import DEFECTS, VIEWS, _features, _pixels, _view, patch_distance
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import Digits, recognise_digits
@@ -55,6 +57,7 @@ def main(folder: Path) -> None:
         save(folder / "openset_detection" / "examples" / file, members)
     for file, members in maps().items():
         save(folder / "anomaly_suite" / "examples" / file, members)
+    (folder / "anomaly_suite" / "examples" / "CREDITS.md").write_text(credits.notice("flower.jpg"), encoding="utf-8")
 
 
 def detector_scores(digits: Digits) -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from demo import image_panels, open_set_panels
+from demo import credits, image_panels, open_set_panels
 from demo.compute import Results
 
 _SIZE, _DPI = (8.5, 18.5), 176  # inches, as wide as a page shows it: twice 748 pixels, for sharp screens
@@ -42,4 +42,5 @@ def draw(results: Results, path: Path) -> None:
         examples = grid[3, :].subgridspec(1, 3)
         image_panels.anomaly_example([figure.add_subplot(examples[i]) for i in range(3)], results)
         image_panels.detection_example(figure.add_subplot(grid[4, :]), results)
+        figure.supxlabel(credits.LINE, fontsize=8)
         figure.savefig(path, dpi=_DPI)

@@ -69,13 +69,14 @@ def section(title: str, objects: list[Any], members: bool = False) -> Iterator[s
 
 
 def metrics_page() -> str:
-    """The classes of the metrics, and what all of them can do."""
+    """The classes of the metrics, and the methods that all of them share."""
     lines = [
         "# Metrics\n",
-        "Each has the verbs of `Metric`. Options, columns and results: [the metrics](../metrics/index.md).\n",
+        "All eight share the methods of `Metric`, which stands last. Their options, columns and results in tables: "
+        "[the metrics](../metrics/index.md).\n",
     ]
-    lines += section("What every metric can do", [openworld_metrics.Metric], members=True)
     lines += section("The eight", [getattr(openworld_metrics, name) for name in METRICS])
+    lines += section("Methods of every metric", [openworld_metrics.Metric], members=True)
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ import griffe
 
 WORDS = re.compile(r"^(Parameters|Columns|Options|Results):|^(Returns|Raises|Source:|Sources:)", re.MULTILINE)
 EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
-INDENTED = re.compile(r"(?<=\n\n)((?: {4}.*\n?)+)")
+ENTRY = re.compile(r"^([a-z_]\w*(?:(?:, | to )[a-z_]\w*)*): (?=\S)")  # of a list of names and their meanings
 
 
 def as_markdown(text: str) -> str:
@@ -23,9 +23,17 @@ def _part(part: str) -> str:
         return f"```pycon\n{part}\n```"
     if part.startswith("    ") or part == "\n\n":
         return part
+    if ENTRY.match(part):
+        return "\n".join(_entry(line) for line in part.splitlines())
     if not WORDS.search(part) and _is_formula(part):
         return f"```text\n{part}\n```"
     return WORDS.sub(lambda word: f"\n**{word[0].rstrip(':')}**" + (":" if ":" in word[0] else ""), part).strip("\n")
+
+
+def _entry(line: str) -> str:
+    """A line of a list, as an item of Markdown or as its continuation."""
+    entry = ENTRY.match(line)
+    return f"- `{entry[1]}`: {line[entry.end() :]}" if entry else f"    {line.strip()}"
 
 
 def _is_formula(part: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from demo import compute as demo_compute, image_panels, open_set_panels
+from demo import compute as demo_compute, credits, image_panels, open_set_panels
 from openworld_metrics import OODBench, compare, oscr_curve
 from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
 from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
@@ -118,7 +118,7 @@ FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
     ],
     "openset_detection": [("Digits pasted on a canvas", (5.2, 6.2), _one(image_panels.detection_example))],
     "anomaly_suite": [
-        ("Defects pasted into photographs", (7.4, 3.6), _anomaly),
+        (f"Defects pasted into photographs. {credits.LINE}", (7.4, 3.6), _anomaly),
         ("Overlap with the defects", (5.2, 3.9), _one(image_panels.region_overlap_curve)),
     ],
 }

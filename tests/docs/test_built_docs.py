@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import openworld_metrics
+
 SITE = os.environ.get("BUILT_DOCS")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(not SITE or not CHROMIUM, reason="no built documentation, or no Chromium")
@@ -79,14 +81,72 @@ def test_the_search_finds(question: str, page: Any, address: str) -> None:
     assert f"{QUESTIONS[question]}.html" in found[:FIRST], found
 
 
+# what is wrong with a page as a browser shows it on a computer
+FAULTS = r"""() => {
+    const faults = [], article = document.querySelector(".md-content article");
+    const all = (selector) => [...article.querySelectorAll(selector)];
+    const start = (element) => element.textContent.trim().slice(0, 60);
+    const wide = [["code", "pre > code"], ["table", ".md-typeset__scrollwrap"], ["formula", ".formula"]];
+    for (const [what, selector] of wide)
+        for (const element of all(selector))
+            if (element.scrollWidth > element.clientWidth + 1) faults.push(`${what} is cut off: ${start(element)}`);
+    for (const link of all(":is(p, li, td) a:not(.headerlink)"))
+        if (getComputedStyle(link).textDecorationLine !== "underline") faults.push(`no underline: ${start(link)}`);
+    for (const part of all("p, li, td")) {
+        const words = [...part.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join("");
+        if (/[$][$]|\\(frac|sum)/.test(words)) faults.push(`a formula is not set: ${start(part)}`);
+        if (/(^|\n)[-*] \w/.test(words)) faults.push(`a list is none: ${start(part)}`);
+        if (/(^|\n)\|.*\|/.test(words)) faults.push(`a table is none: ${start(part)}`);
+    }
+    for (const heading of all("h2, h3, h4"))
+        if (/__\w+__/.test(heading.textContent)) faults.push(`a dunder: ${start(heading)}`);
+    return faults;
+}"""
+
+
+def pages() -> list[str]:
+    return [path.relative_to(SITE or ".").as_posix() for path in sorted(Path(SITE or ".").rglob("*.html"))]
+
+
+def test_nothing_is_cut_off_and_all_is_set_on_a_computer(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    faults = {}
+    for name in pages():
+        if name != "404.html":
+            page.goto(f"{address}/{name}")
+            faults[name] = page.evaluate(FAULTS)
+    assert not {name: found for name, found in faults.items() if found}
+
+
+def test_copying_takes_no_prompts_and_no_outputs(page: Any, address: str) -> None:
+    """The copy button takes the visible text of what it has marked."""
+    page.goto(f"{address}/get-started.html")
+    copied = page.evaluate(
+        """() => {
+            const code = [...document.querySelectorAll("pre > code")].find((each) => each.textContent.includes(">>> "));
+            code.setAttribute("data-md-copying", "");
+            return code.innerText;
+        }"""
+    )
+    assert "import csv" in copied
+    assert ">>>" not in copied
+    assert "'auroc': 0.857" not in copied
+
+
+def test_the_page_of_classes_lists_the_eight_first(page: Any, address: str) -> None:
+    page.goto(f"{address}/api/metrics.html")
+    names = page.eval_on_selector_all("article h3", "all => all.map(each => each.id.split('.').pop())")
+    assert names[:8] == [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
+    assert page.locator("article li code").first.is_visible()  # options are lists
+
+
 def test_each_page_is_shown_without_another_host_or_a_wide_body(page: Any, address: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("response", lambda response: errors.append(response.url) if response.status >= 400 else None)
     page.set_viewport_size({"width": 400, "height": 800})
-    for file in sorted(Path(SITE or ".").rglob("*.html")):
-        if file.name != "404.html":
-            name = file.relative_to(SITE or ".").as_posix()
+    for name in pages():
+        if name != "404.html":
             page.goto(f"{address}/{name}")
             assert page.evaluate("document.documentElement.scrollWidth") <= 400, name
     assert not errors

@@ -196,7 +196,8 @@ PAGE = Page(
             ("predictions.zip", "references.zip"),
             {},
             "photographs.zip",
-            "Views of one photograph; a map says how far each patch is from those of twelve good views.",
+            "Views of one photograph (flower.jpg of scikit-learn, by vultilion, CC BY 2.0); a map says how far each "
+            "patch is from those of twelve good views.",
         ),
     ),
 )
