@@ -17,7 +17,7 @@ OOD_METRICS = ("auroc", "aupr_in", "aupr_out", "fpr95tpr", "detect_acc")
 
 
 class Results(NamedTuple):
-    """What each metric returned, and the data that it was computed on."""
+    """The results of each metric, with their data."""
 
     metrics: dict[str, dict[str, Any]]
     digits: Digits

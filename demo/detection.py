@@ -31,7 +31,7 @@ OUTCOMES = (
     "known, called unknown",
     "unknown, called unknown",
     "unknown, called known",
-    "matches no object",
+    "nothing there",
     "missed object",
 )
 
@@ -115,7 +115,7 @@ def outcomes(predictions: np.ndarray, references: np.ndarray) -> list[tuple[np.n
     rows, columns = match_boxes(state["predictions"], state["references"], *counts)
     matched = dict(zip(rows.tolist(), columns.tolist()))
     named = [
-        (box, _outcome(int(box[5]), int(references[matched[i], 4])) if i in matched else "matches no object")
+        (box, _outcome(int(box[5]), int(references[matched[i], 4])) if i in matched else "nothing there")
         for i, box in enumerate(predictions)
     ]
     missed = sorted(set(range(len(references))) - set(matched.values()))

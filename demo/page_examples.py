@@ -68,8 +68,8 @@ def detector_scores(digits: Digits) -> dict[str, np.ndarray]:
     tested = {image.tobytes() for image in digits.images}
     training = [image.ravel() for image in load_digits().images if image.tobytes() not in tested]
     distances, _ = KDTree(np.asarray(training)).query(digits.images.reshape(len(digits.images), -1), k=5)
-    found = {"one_minus_msp": 1 - 1 / total, "energy": energy, "knn": distances[:, -1]}
-    return {name: scores.round(_DECIMALS).astype(np.float32) for name, scores in found.items()}
+    scores = {"one_minus_msp": 1 - 1 / total, "energy": energy, "knn": distances[:, -1]}
+    return {name: column.round(_DECIMALS).astype(np.float32) for name, column in scores.items()}
 
 
 def ten_classes() -> dict[str, np.ndarray]:
@@ -84,15 +84,15 @@ def ten_classes() -> dict[str, np.ndarray]:
 
 def boxes(digits: Digits) -> dict[str, dict[str, bytes]]:
     """Boxes of pasted digits as YOLO has them, with the canvases: file → member → content."""
-    found = detect_digits(digits)
-    height, width = found.canvases.shape[1:]
+    detections = detect_digits(digits)
+    height, width = detections.canvases.shape[1:]
     files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
     for i in range(NUM_CANVASES):
-        predicted = found.predictions[i].copy()
+        predicted = detections.predictions[i].copy()
         predicted[:, 5] = np.where(predicted[:, 5] == UNKNOWN, UNKNOWN_ID, predicted[:, 5])
         files["predictions.zip"][f"{i:03}.txt"] = yolo_lines(predicted, width, height)
-        files["references.zip"][f"{i:03}.txt"] = yolo_lines(found.references[i], width, height)
-        files["photographs.zip"][f"{i:03}.jpg"] = picture(np.clip(found.canvases[i] / 16, 0, 1) * 255, "JPEG")
+        files["references.zip"][f"{i:03}.txt"] = yolo_lines(detections.references[i], width, height)
+        files["photographs.zip"][f"{i:03}.jpg"] = picture(np.clip(detections.canvases[i] / 16, 0, 1) * 255, "JPEG")
     return files
 
 

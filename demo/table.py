@@ -98,13 +98,13 @@ def describe(results: Results) -> str:
     unknown = int(np.sum(digits.is_unknown))
     regions = len(reduce_maps(anomalies.maps, anomalies.masks)["region_sizes"])
     defective = int(np.sum(anomalies.masks.any(axis=(1, 2))))
-    true, found = (sum(map(len, boxes)) for boxes in (detections.references, detections.predictions))
+    true, predicted = (sum(map(len, boxes)) for boxes in (detections.references, detections.predictions))
     height, width = detections.canvases.shape[1:]
     return (
         f"digits:      {digits.num_training} train; {len(digits.images) - unknown} known (0-5) and {unknown} unknown "
         "(6-9) test; open-set score = -(largest logit)\n"
         f"detection:   {len(detections.canvases)} canvases of {width} x {height} with {true} test digits; "
-        f"{found} boxes found; unknown if score > {digits.rejection:.4f}\n"
+        f"{predicted} boxes found; unknown if score > {digits.rejection:.4f}\n"
         f"photographs: {anomalies.num_training} train tiles of 60 x 60; {len(anomalies.tiles)} test tiles, {defective} "
         f"with {regions} defects on {anomalies.masks.mean():.1%} of the pixels"
     )

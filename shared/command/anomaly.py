@@ -82,19 +82,19 @@ def anomaly(
     report: Path | None,
     form: str | None,
     percent: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     form = form_of(form, percent)
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = {**_options(given), "per_image": per_image is not None}
-    reading = {"resize": given["resize"], "void_where_invalid": given["void_where_invalid"]}
+    options = {**_options(arguments), "per_image": per_image is not None}
+    reading = {"resize": arguments["resize"], "void_where_invalid": arguments["void_where_invalid"]}
     models = [
-        list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
+        list_anomaly_maps(folder, data, layout=arguments["layout"], categories=arguments["categories"] or None)
         for folder in folders
     ]
-    if given["list_problems"]:
+    if arguments["list_problems"]:
         names = ("ignore_value", "regions")
         _list_problems(models, reading | {name: options[name] for name in names if name in options})
         return
@@ -102,7 +102,7 @@ def anomaly(
         evaluate_maps(
             model,
             **reading,
-            sample_pattern=given["sample_pattern"],
+            sample_pattern=arguments["sample_pattern"],
             progress=True,
             curves=report is not None,
             **options,
@@ -141,9 +141,9 @@ def _text(results: dict[str, Any], percent: bool) -> str:
     return for_people(lambda paint: f"{painted(about, paint)}\n\n{lay_out(paint=paint)}\n{painted(quiet(note), paint)}")
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the metric; thresholds of a file are by category, if it has categories."""
-    options = read_options(AnomalySuite, (), given, numbers=False)
+    options = read_options(AnomalySuite, (), arguments, numbers=False)
     reduction = options.get("image_reduction", AnomalySuite.options["image_reduction"])
     for name, value in options.items():
         if is_fitted(name, value):

@@ -73,14 +73,14 @@ def compare(
     percent: bool,
     save: Path | None,
     plot: Path | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
     chosen = metric_class(name)
-    wanted = read_options(chosen, options, {**given, "percent": percent, **dict.fromkeys(INTERVALS)})
+    wanted = read_options(chosen, options, {**arguments, "percent": percent, **dict.fromkeys(INTERVALS)})
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form, metric = form_of(form, percent), chosen(**wanted)
-    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places:
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
@@ -99,7 +99,7 @@ def compare(
     writes = saving(save, table)
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
-    names = model_names(given["first_predictions"], given["second_predictions"])
+    names = model_names(arguments["first_predictions"], arguments["second_predictions"])
     lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())
     note = f"\n{n_resamples:,} paired resamples"
     deliver(for_people(lambda paint: lay_out(paint=paint) + note) if form == "text" else as_json(table), *writes)

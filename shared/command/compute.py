@@ -76,7 +76,7 @@ def compute(
     plot: Path | None,
     report: Path | None,
     images: str | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
 
@@ -87,10 +87,10 @@ def compute(
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
     chosen = metric_class(name)
-    wanted = read_options(chosen, options, {**given, "percent": percent})
+    wanted = read_options(chosen, options, {**arguments, "percent": percent})
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
-    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
     score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
@@ -112,9 +112,9 @@ def compute(
         _add(metric, places, score)
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
-        count, asked = len(metric), metric.confidence_level is not None
+        count, with_level = len(metric), metric.confidence_level is not None
         summary, note = with_quick_intervals(metric, type(metric).summary, reported=report is not None)
-    shown, summary = summary, summary if asked else without_intervals(summary)
+    shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
     page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count)]
     if not wanted.get("per_sample"):

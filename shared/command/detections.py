@@ -30,11 +30,11 @@ _IOU_OF_A_MODEL = (
 
 def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
     """Warn where a predicted class is neither one of the data set nor "unknown"."""
-    true, found = (
+    true, predicted = (
         {label for boxes in images for label in boxes["labels"].tolist()}
         for images in (detections.dataset.references, detections.predictions)
     )
-    unnamed = sorted(found - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
+    unnamed = sorted(predicted - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
     if unnamed:
         warn(
             f"class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
@@ -49,87 +49,91 @@ def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
         warn(f"classes that COCO and Pascal VOC spell differently: {pairs}, as the references spell it")
 
 
-def place_of_references(given: Mapping[str, Any]) -> str:
+def place_of_references(arguments: Mapping[str, Any]) -> str:
     """The place of the references. Raises UsageError for arguments that exclude each other."""
-    references = given["references"] or given["data"]
-    if given["model"] is None:
-        if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
+    references = arguments["references"] or arguments["data"]
+    if arguments["model"] is None:
+        if (
+            arguments["predictions"] is None
+            or references is None
+            or None not in (arguments["references"], arguments["data"])
+        ):
             raise click.UsageError("expected --predictions and --references, or --model and --data")
         return str(references)
-    data = given["data"] or references
+    data = arguments["data"] or references
     if data is None or Path(data).suffix not in (".yaml", ".yml"):
         raise click.UsageError("expected --data data.yaml with --model")
     for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
-        if given[name]:
-            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --model, got {given[name]}")
+        if arguments[name]:
+            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --model, got {arguments[name]}")
     return str(data)
 
 
-def files_read(given: Mapping[str, Any], references: str) -> Iterator[Path]:
+def files_read(arguments: Mapping[str, Any], references: str) -> Iterator[Path]:
     """The files that are read and have the ending of one that could be written."""
-    yield from map(Path, _words(given["names"]))
-    for predictions in (given["predictions"], *filter(None, [given["compare"]])):
-        yield from texts_read(predictions, references, given["split"] or "val", given["image_set"])
+    yield from map(Path, _words(arguments["names"]))
+    for predictions in (arguments["predictions"], *filter(None, [arguments["compare"]])):
+        yield from texts_read(predictions, references, arguments["split"] or "val", arguments["image_set"])
 
 
-def detections_of(given: Mapping[str, Any], references: str, predictions: str) -> Detections:
+def detections_of(arguments: Mapping[str, Any], references: str, predictions: str) -> Detections:
     """The detections of one detector. Warns of class names in two spellings."""
-    names = _words(given["names"])
+    names = _words(arguments["names"])
     detections = read_detections(
         predictions,
         references,
-        images=given["images"],
-        split=given["split"],
-        image_set=given["image_set"],
+        images=arguments["images"],
+        split=arguments["split"],
+        image_set=arguments["image_set"],
         classes=read_names(names) if names else None,
-        unknown_class_id=given["unknown_id"],
-        one_based=not given["voc_from_zero"],
-        score_field=given["score_field"],
+        unknown_class_id=arguments["unknown_id"],
+        one_based=not arguments["voc_from_zero"],
+        score_field=arguments["score_field"],
     )
-    named = [*_words(given["known_classes"]), *_words(given["previously_known"])]
+    named = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
     _warn_of_aliases({**aliases_of(named, detections.dataset.classes.values()), **detections.aliases})
     return detections
 
 
-def from_files(given: Mapping[str, Any], references: str) -> Run:
+def from_files(arguments: Mapping[str, Any], references: str) -> Run:
     """The detections of files, and their results."""
-    detections = detections_of(given, references, given["predictions"])
+    detections = detections_of(arguments, references, arguments["predictions"])
     classes = detections.dataset.classes
-    known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
-    results = evaluate_detections(detections, known, standard=given["standard"], progress=True, **options)
-    if given["iou"] is not None:
+    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    results = evaluate_detections(detections, known, standard=arguments["standard"], progress=True, **options)
+    if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
     return detections, known, results, options
 
 
-def from_model(given: Mapping[str, Any], references: str) -> Run:
+def from_model(arguments: Mapping[str, Any], references: str) -> Run:
     """The detections of a model that is run on the data set, and their results."""
     classes = class_names(read_yaml(Path(references)), Path(references))
-    known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
-    iou = 0.6 if given["iou"] is None else given["iou"]
+    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
-    validator = OpenSetValidator(given["model"], references, known, conf=given["conf"], iou=iou, **options)
-    results = validator.validate(given["split"] or "val", standard=given["standard"], progress=True)
+    validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
+    results = validator.validate(arguments["split"] or "val", standard=arguments["standard"], progress=True)
     return validator.detections, known, results, validator.options
 
 
-def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric that were given."""
-    options: dict[str, Any] = {"unknown_class_id": given["unknown_id"], "conf_threshold": given["conf"]}
-    if given["previously_known"]:
-        options["previously_known"] = class_ids(_words(given["previously_known"]), classes)
-    flags = {**given, "known_classes": None, "previously_known": None}  # which may be names, and are read elsewhere
-    more = read_options(OpenSetDetection, given["more"], flags)
+    options: dict[str, Any] = {"unknown_class_id": arguments["unknown_id"], "conf_threshold": arguments["conf"]}
+    if arguments["previously_known"]:
+        options["previously_known"] = class_ids(_words(arguments["previously_known"]), classes)
+    flags = {**arguments, "known_classes": None, "previously_known": None}  # which may be names, and are read elsewhere
+    more = read_options(OpenSetDetection, arguments["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:
             raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
     options |= more
     threshold = options.get("iou_threshold", OpenSetDetection.iou_threshold)
-    if given["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
+    if arguments["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
         raise click.UsageError(f"--report: expected an --iou-threshold of at least 0.1, got {threshold}")
     return options
 
 
-def _words(given: Sequence[str]) -> list[str]:
+def _words(words: Sequence[str]) -> list[str]:
     """The words of a list option, which commas may separate too."""
-    return [word for part in given for word in part.split(",") if word]
+    return [word for part in words for word in part.split(",") if word]

@@ -26,18 +26,18 @@ def is_fitted(name: str, value: Any) -> bool:
 
 def fitted_threshold(name: str, path: str) -> float:
     """The threshold of a file for an option. Raises ValueError for one of other scores, and of several categories."""
-    found = fitted_thresholds(name, path)
-    if len(found) > 1:
+    thresholds = fitted_thresholds(name, path)
+    if len(thresholds) > 1:
         raise ValueError(
-            f"{path}: expected one threshold, got those of {len(found)} categories: the command anomaly takes them"
+            f"{path}: expected one threshold, got those of {len(thresholds)} categories: the command anomaly takes them"
         )
-    return next(iter(found.values()))
+    return next(iter(thresholds.values()))
 
 
 def fitted_thresholds(name: str, path: str) -> dict[str, float]:
     """The thresholds of a file for an option, by category: "" where it has none."""
-    found = read_threshold(path, _KINDS[name])
-    return found if isinstance(found, dict) else {"": found}
+    fitted = read_threshold(path, _KINDS[name])
+    return fitted if isinstance(fitted, dict) else {"": fitted}
 
 
 class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4

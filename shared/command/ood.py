@@ -85,7 +85,7 @@ def ood(
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": metrics.split(","), "threshold": threshold}
     metric, note, kept = OODBench(**options), "", {}
-    asked = metric.confidence_level is not None
+    with_level = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:
         nonlocal note, kept
@@ -102,7 +102,7 @@ def ood(
         metric,
         summarise,
     )
-    summary = shown if asked else without_intervals(shown)
+    summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
     lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
@@ -141,6 +141,6 @@ def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str
     """The sets at a place by name: of a folder all but the known ones, of a file one."""
     if not is_folder(place):
         return {"": place}
-    given = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
-    files = score_files(place, given[0] if given else known)
-    return {name: str(path) for name, path in files.items() if not any(map(path.samefile, given))}
+    inputs = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
+    files = score_files(place, inputs[0] if inputs else known)
+    return {name: str(path) for name, path in files.items() if not any(map(path.samefile, inputs))}

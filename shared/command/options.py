@@ -67,8 +67,8 @@ def read_options(
 
 def _pairs(metric: type[Metric], flags: Mapping[str, Any]) -> list[str]:
     """The flags that were given, as KEY=VALUE: words between commas, true or false."""
-    given = {name: flags[name] for name in metric.options if flags.get(name) not in (None, ())}
-    words = {name: str(value).lower() if isinstance(value, bool) else ",".join(value) for name, value in given.items()}
+    values = {name: flags[name] for name in metric.options if flags.get(name) not in (None, ())}
+    words = {name: str(value).lower() if isinstance(value, bool) else ",".join(value) for name, value in values.items()}
     return [f"{name}={text}" for name, text in words.items()]
 
 

@@ -1,4 +1,4 @@
-"""The option --report of compute: a page of the samples whose scores are most misleading."""
+"""The option --report of compute: a page of the samples with the most misleading scores."""
 
 from __future__ import annotations
 

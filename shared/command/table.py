@@ -84,7 +84,7 @@ def table(
     check_outputs(filter(None, [save]), lambda: files)
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
     alike = undecided(results, confidence_level, seeds)
-    made = make_table(
+    combined = make_table(
         results,
         rows=rows,
         keys=None if keys is None else keys.split(","),
@@ -93,11 +93,11 @@ def table(
         undecided=alike,
         names=_renamed(rename),
     )
-    _warn_of_missing(made, results, keys)
-    made = ranked(made, sort) if rank else made
+    _warn_of_missing(combined, results, keys)
+    combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
-        made = sorted_by(made, sort or RANK)
-    text = render(made, form, **rendered)
+        combined = sorted_by(combined, sort or RANK)
+    text = render(combined, form, **rendered)
     if alike and form in _NOTES:
         drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
         text += _NOTES[form].format(_NOTE.format(drawn, f"{100 * confidence_level:.12g}"))

@@ -55,28 +55,28 @@ compute ood_bench --option threshold=t.json.
 @click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
 @click.option("--rule", metavar="RULE", help="With --maps: see above.")
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
-def threshold(save: Path | None, **given: Any) -> None:
+def threshold(save: Path | None, **arguments: Any) -> None:
     """Fit a threshold on validation data; see `_HELP`."""
-    _check(given)
-    places = {name: given[name] for name in ("known", "unknown", "predictions", "references") if given[name]}
+    _check(arguments)
+    places = {name: arguments[name] for name in ("known", "unknown", "predictions", "references") if arguments[name]}
     check_json_and_picture(save, None, lambda: files_of(places))
-    fitted = _from_maps(given) if given["maps"] else _from_scores(given, places)
+    fitted = _from_maps(arguments) if arguments["maps"] else _from_scores(arguments, places)
     results = fitted.as_results()
     deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
 
 
-def _check(given: Mapping[str, Any]) -> None:
+def _check(arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
 
     def names(wanted: tuple[str, ...]) -> set[str]:
-        return {name for name in wanted if given[name] is not None}
+        return {name for name in wanted if arguments[name] is not None}
 
     sources = names(("known", "unknown", "predictions", "references", "maps"))
     if sources not in ({"known"}, {"known", "unknown"}, {"predictions", "references"}, {"maps"}):
         raise click.UsageError("expected --known, --known and --unknown, --predictions and --references, or --maps")
     rules = names(("fpr", "tpr", "rule"))
     if sources == {"maps"}:
-        if rules != {"rule"} or given["confidence_level"] is not None:
+        if rules != {"rule"} or arguments["confidence_level"] is not None:
             raise click.UsageError("expected --rule with --maps, as image-fpr:0.05@0.95, and no other rate")
         return
     if len(rules) != 1 or "rule" in rules:
@@ -85,15 +85,15 @@ def _check(given: Mapping[str, Any]) -> None:
         raise click.UsageError("expected --unknown, or --predictions and --references, with --tpr, got --known alone")
     if "fpr" in rules and "unknown" in sources:
         raise click.UsageError("expected --known alone with --fpr, got --unknown too")
-    if given["confidence_level"] is not None and "tpr" in rules:
+    if arguments["confidence_level"] is not None and "tpr" in rules:
         raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
 
 
-def _from_maps(given: Mapping[str, Any]) -> FittedThreshold:
-    return fit_map_thresholds(given["maps"], given["rule"], progress=True)
+def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
+    return fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
 
 
-def _from_scores(given: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
+def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
         columns = {name: whole_column(open_column(place, name)) for name, place in places.items()}
         state = reduce_ood(**columns)
@@ -101,9 +101,9 @@ def _from_scores(given: Mapping[str, Any], places: Mapping[str, str]) -> FittedT
     else:
         known = read_scores(places["known"]).scores
         unknown = read_scores(places["unknown"]).scores if "unknown" in places else None
-    if given["tpr"] is not None:
-        return fit_tpr_threshold(known, unknown, given["tpr"], places)
-    return fit_fpr_threshold(known, given["fpr"], given["confidence_level"], places)
+    if arguments["tpr"] is not None:
+        return fit_tpr_threshold(known, unknown, arguments["tpr"], places)
+    return fit_fpr_threshold(known, arguments["fpr"], arguments["confidence_level"], places)
 
 
 def _text(fitted: FittedThreshold) -> str:

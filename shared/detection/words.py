@@ -21,7 +21,7 @@ OUTCOME_WORDS = (
     "known, called unknown",
     "unknown, called known",
     "missed object",
-    "matches no object",
+    "nothing there",
     "ignored object",
     "left out, its class counts nowhere",
 )

@@ -108,6 +108,6 @@ def anomaly_metrics(
     """
     if not results:
         raise ValueError("results: expected the keys of results, such as 'image_auroc', got none")
-    given: dict[str, Any] = {"prefix": prefix, "fields": fields, "strict": strict}
-    first = AnomalyResult(results[0], **given, **options)
-    return [first, *(AnomalyResult(result, first.store, **given) for result in results[1:])]
+    settings: dict[str, Any] = {"prefix": prefix, "fields": fields, "strict": strict}
+    first = AnomalyResult(results[0], **settings, **options)
+    return [first, *(AnomalyResult(result, first.store, **settings) for result in results[1:])]

@@ -59,8 +59,8 @@ class _ScoreRows(Evaluator):
         if pipe is None or isinstance(pipe, (str, transformers.PreTrainedModel)):
             parts = {"tokenizer": tokenizer, self.processor: feature_extractor}
             device = self._infer_device() if device is None else device
-            given = {name: part for name, part in parts.items() if part is not None}
-            pipe = transformers.pipeline(self.task, model=pipe, device=device, **given)
+            supplied = {name: part for name, part in parts.items() if part is not None}
+            pipe = transformers.pipeline(self.task, model=pipe, device=device, **supplied)
         if pipe.task != self.task:
             raise ValueError(f"model_or_pipeline: expected a pipeline for {self.task}, got one for {pipe.task}")
         config = getattr(getattr(pipe, "model", None), "config", None)
@@ -138,7 +138,7 @@ _EVALUATORS: dict[str, type[Evaluator]] = {"image-classification": ImageScores, 
 def evaluator(
     task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows, *, scores: str | None = None
 ) -> Any:
-    """Return an evaluator whose metric gets full rows of scores.
+    """Return an evaluator that hands its metric full rows of scores.
 
     Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
     columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.

@@ -3,7 +3,7 @@
     from openworld_metrics.integrations import compute_metrics
     Trainer(model, arguments, …, compute_metrics=compute_metrics(["openauc", "ood_bench"], scores="energy"))
 
-A sample whose label is negative is unknown: torch's loss leaves −100 out. With `batch_eval_metrics=True` each metric
+A sample with a negative label is unknown: torch's loss leaves −100 out. With `batch_eval_metrics=True` each metric
 keeps its own few numbers of every batch. Without it, Trainer keeps all logits; with `preprocess_logits` of the function
 as its `preprocess_logits_for_metrics`, five numbers for each sample.
 """
@@ -166,10 +166,10 @@ def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics
         chosen = {str(name): _metric(metric) for name, metric in metrics.items()}
     else:
         single = isinstance(metrics, str) or not isinstance(metrics, Iterable)
-        given = [_metric(metric) for metric in ([metrics] if single else metrics)]
-        chosen = {metric.name: metric for metric in given}
-        if len(chosen) < len(given):
-            names = ", ".join(metric.name for metric in given)
+        loaded = [_metric(metric) for metric in ([metrics] if single else metrics)]
+        chosen = {metric.name: metric for metric in loaded}
+        if len(chosen) < len(loaded):
+            names = ", ".join(metric.name for metric in loaded)
             raise ValueError(f"metrics: expected each once, got {names}; give a mapping from names of your own")
     if not chosen:
         raise ValueError("metrics: expected at least one, got none")
@@ -222,7 +222,7 @@ def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
 
 
 def _evaluation_loop() -> tuple[Any, ...] | None:
-    """What tells an evaluation loop of Trainer from the one before; None where accelerate runs no data loader.
+    """An identifier of Trainer's current evaluation loop; None if accelerate runs no data loader.
 
     A loader that was left before its end stays among those in progress, so one that is used again is there twice; one
     that came to its end counts its iterations.

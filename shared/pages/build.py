@@ -29,7 +29,7 @@ LOCAL = "**Your files stay on this machine.** It serves these pages to itself, a
 
 
 def build(page: Page, folder: Path, *, local: bool = False) -> gr.Blocks:
-    """Make the page of a metric whose script, kernel files and card are in `folder`.
+    """Make the page of a metric; its script, kernel files and card are in `folder`.
 
     local: whether it is served on one's own machine, which the page then says
     """

@@ -55,7 +55,7 @@ def write_error_report(
     images: Sequence[str | Path] | None = None,
     count: int = 24,
 ) -> Path:
-    """Write a page with the numbers, the ROC, the scores, and the samples whose scores are most misleading.
+    """Write a page with the numbers, the ROC, the scores, and the samples with the most misleading scores.
 
     Parameters: results with the table per_sample; folder, made if there is none; title; about, what the samples are;
     images, a path for each sample in the order of addition, to show pictures of them; count, at most how many samples

@@ -24,7 +24,7 @@ _WIDTH, _DPI = 7.5, 200  # inches, and pixels an inch
 
 
 def check_picture(path: Path) -> None:
-    """Raise ValueError for a file whose ending matplotlib does not know."""
+    """Raise ValueError for a file ending that matplotlib does not know."""
     with extra("cli"):
         from matplotlib.backend_bases import FigureCanvasBase
 

@@ -98,7 +98,7 @@ def make_table(
 
 
 class _Names:
-    """What files, groups and keys are called in a table: keys by their last part, where these differ."""
+    """Names of files, groups and keys in a table: keys by their last part, where these differ."""
 
     def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
         ends = [key.rpartition("/")[2] for key in keys]
@@ -124,7 +124,7 @@ def _check(**options: Any) -> None:
 
 
 def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the keys of saved results are, where these say it."""
+    """The kinds of the keys of saved results, where the results state them."""
     kinds = results.get(KINDS)
     return kinds if isinstance(kinds, Mapping) else {}
 

@@ -1,1 +1,1 @@
-"""What commands print on a terminal for people, beside what they print in a pipe."""
+"""Text for people on a terminal, in place of what commands print in a pipe."""

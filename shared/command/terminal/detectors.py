@@ -1,4 +1,4 @@
-"""What `openworld-metrics detect` prints for people."""
+"""The terminal summary of `openworld-metrics detect`."""
 
 from __future__ import annotations
 

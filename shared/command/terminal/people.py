@@ -1,4 +1,4 @@
-"""What a command prints for people: quiet colour on a terminal, and intervals where they take no time."""
+"""Terminal output for people: quiet colour, and intervals where they are quick."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def with_quick_intervals(
 
 
 def model_names(first: str, second: str) -> tuple[str, str]:
-    """What two models are called by the places of their files: their columns, or the ends of their paths.
+    """Name two models by their files: by column, or by the ends of their paths.
 
     >>> model_names("scores.csv:knn", "scores.csv:energy"), model_names("a/s.npy", "b/s.npy"), model_names("-", "-")
     (('knn', 'energy'), ('a/s.npy', 'b/s.npy'), ('first', 'second'))

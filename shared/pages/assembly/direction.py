@@ -17,12 +17,12 @@ from .gather import Arguments
 
 
 def column_of_scores(page: Page) -> Scores | None:
-    """The column of scores whose sign may be turned."""
+    """The column of scores that may be flipped."""
     return next((column for column in page.columns if isinstance(column, Scores)), None)
 
 
 def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float]:
-    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+    """The AUROC of each detector with scores in the wrong direction; empty if that cannot be told.
 
     Higher scores are to mean out-of-distribution, or unknown.
     """

@@ -19,7 +19,7 @@ from .pairing import check_common
 
 
 class Owned(NamedTuple):
-    """The detector of each row of a column, and the detector whose rows are to be taken."""
+    """The detector of each row of a column, and the detector to select."""
 
     side: str
     detectors: Any
@@ -50,7 +50,7 @@ def split_images(
     for all rows of an image, and gives that.
 
     Parameters: ids, for each column of rows, the image of each row; origin, which columns are of one input, since the
-    images of another may come in another order; owned, the detector whose rows are kept, while all images stay.
+    images of another may come in another order; owned, the detector of the rows to keep; all images stay.
     """
     images_of = {name: _images(name, part) for name, part in ids.items()}
     check_common(images_of)

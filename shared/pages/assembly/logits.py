@@ -37,18 +37,18 @@ def with_scores_of_logits(sources: Sequence[Data]) -> list[Data]:
         logits = np.log(logits) if likely else logits
     kinds = _OF_PROBABILITIES if likely else [*_OF_LOGITS]
     try:
-        made = {f"{kind} of {name}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
+        columns = {f"{kind} of {name}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
     except (ValueError, TypeError):  # NaN, or no logits at all
         return [*sources]
-    return [data._replace(arrays={**data.arrays, **made}), *sources[1:]]
+    return [data._replace(arrays={**data.arrays, **columns}), *sources[1:]]
 
 
 def _only_matrix(data: Data) -> tuple[str, np.ndarray] | None:
     """The one matrix of floats, or run of numbered columns of them, with its name."""
-    found = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 2}
+    matrices = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 2}
     for names in runs(data).values():
-        found[names[0].rstrip("0123456789_ ")] = np.column_stack([data.arrays[name] for name in names])
-    floats = {name: np.asarray(array) for name, array in found.items() if np.asarray(array).dtype.kind == "f"}
+        matrices[names[0].rstrip("0123456789_ ")] = np.column_stack([data.arrays[name] for name in names])
+    floats = {name: np.asarray(array) for name, array in matrices.items() if np.asarray(array).dtype.kind == "f"}
     if len(floats) != 1:
         return None
     ((name, matrix),) = floats.items()

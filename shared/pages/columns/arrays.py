@@ -78,7 +78,7 @@ class ScoreMatrix(Matrix):
 
 @dataclass(frozen=True)
 class Images(Column):
-    """Rows or arrays of each image: a stack, a list of arrays, or a table whose column `image` says it of each row."""
+    """Rows or arrays of each image: a stack, a list of arrays, or a table with a column `image`."""
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
         """A stack of images by its name, the only stack, or all stacks if their images have the same names.

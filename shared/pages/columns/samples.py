@@ -142,7 +142,7 @@ class Detectors(Names):
 
 
 def is_score(array: np.ndarray) -> bool:
-    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    """Return whether a column holds fractions, or mostly numbers as text beside other cells."""
     if array.dtype.kind == "f":
         return not is_label(array)
     if array.dtype.kind in "OU":

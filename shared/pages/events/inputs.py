@@ -28,7 +28,7 @@ LOAD = ("example", "tables", "read_as", "photographs", *_LOOK)
 
 
 class _OtherSizes(str):
-    """What is wrong, where it is that maps and masks differ in size."""
+    """An error that says maps and masks differ in size."""
 
 
 class Events:

@@ -1,4 +1,4 @@
-"""Boxes by outcome, with the matching of the metric itself, and the table of what objects were called."""
+"""Boxes by outcome, matched as the metric matches them, and a table of what objects were called."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ...formats.boxes.named import class_words
 from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 
-MAX_BOXES = 300  # of an image
-MAX_SIGNS = 60  # boxes of an image that carry their sign
+MAX_BOXES = 300  # per image
+MAX_SIGNS = 60  # boxes with a sign, per image
 
 
 class Style(NamedTuple):
-    """How an outcome is drawn: by colour, by dash, and by a sign at the box."""
+    """Colour, dash and sign of an outcome."""
 
     color: str
     dash: str
@@ -54,7 +54,7 @@ STYLES = {
     IGNORED: Style(GREY, "dot", "ignored"),
     LEFT_OUT: Style(GREY, "dashdot", "left out"),
 }
-OF_OBJECTS = (MISSED, IGNORED)  # outcomes that objects have and predictions do not
+OF_OBJECTS = (MISSED, IGNORED)  # outcomes of objects alone
 OBJECTS = ("known", "unknown", "no object")
 SAID = ("its class", "another class", "unknown", "missed")
 
@@ -62,10 +62,11 @@ SAID = ("its class", "another class", "unknown", "missed")
 class DrawnBoxes(NamedTuple):
     """Boxes with the image and the outcome of each.
 
-    predicted, true: (n, 6) and (m, 5) rows, xyxy, of predictions that are confident enough and of objects
-    outcome, true_outcome: of each its place in OUTCOME_WORDS
-    known: whether an object is of a known class
-    said: counts of OBJECTS × SAID
+    predicted: (n, 6) rows, xyxy, of the predictions above the confidence threshold
+    true: (m, 5) rows, xyxy, of the objects
+    outcome, true_outcome: an index into OUTCOME_WORDS for each of them
+    known: whether each object belongs to a known class
+    said: a table of counts, OBJECTS × SAID
     """
 
     predicted: np.ndarray
@@ -79,23 +80,23 @@ class DrawnBoxes(NamedTuple):
 
 
 def boxes_to_draw(state: DetectionState, options: Mapping[str, Any]) -> DrawnBoxes:
-    """Say for each box what the metric counts it as."""
+    """Match all boxes as the metric does, and note the outcome of each."""
     metric = OpenSetDetection(**options)
     boxes = select_boxes(state, metric.rules)
     pairs = boxes.pairs()
     one_to_one = one_to_one_outcomes(boxes, pairs)
     outcome, true_outcome = outcomes_in_words(metric.matched_images.match(boxes, pairs))
-    # those of `boxes` are larger with plus_one
+    # not `boxes.predictions`, which plus_one enlarges
     predicted = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold]
     known = boxes.object_label != boxes.unknown_id
     images = boxes.image, boxes.object_image
     return DrawnBoxes(predicted, state["references"], *images, outcome, true_outcome, known, _said(one_to_one))
 
 
-def _said(found: Outcomes) -> np.ndarray:
-    """What objects were called, whatever the classes of the boxes that match them."""
-    boxes = found.boxes
-    predicted, true = outcomes_in_words(found)
+def _said(outcomes: Outcomes) -> np.ndarray:
+    """Count what objects were called; each is matched to a box of any class."""
+    boxes = outcomes.boxes
+    predicted, true = outcomes_in_words(outcomes)
     is_unknown = boxes.object_label == boxes.unknown_id
     says_unknown = boxes.predictions[predicted == NO_OBJECT, 5] == boxes.unknown_id
     known, unknown = (np.bincount(true[kind], minlength=len(OUTCOME_WORDS)) for kind in (~is_unknown, is_unknown))
@@ -108,26 +109,26 @@ def _said(found: Outcomes) -> np.ndarray:
     )
 
 
-def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
-    """The boxes of one image in the style of their outcome, which a sign says too; objects that are found are thin."""
+def draw_boxes(drawn: DrawnBoxes, computed: Computed) -> go.Figure:
+    """Draw the boxes of one image, each in the style of its outcome; detected objects get thin lines."""
     fig = figure("", "", height=400)
-    predicted = np.flatnonzero(found.predicted_image == computed.image)
-    true = np.flatnonzero(found.true_image == computed.image)
-    boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
-    shares = boxes.max(initial=0) <= 1.5  # of YOLO: of the width and the height
+    predicted = np.flatnonzero(drawn.predicted_image == computed.image)
+    true = np.flatnonzero(drawn.true_image == computed.image)
+    boxes = np.concatenate([drawn.predicted[predicted, :4], drawn.true[true, :4]])
+    shares = boxes.max(initial=0) <= 1.5  # YOLO's coordinates are fractions of width and height
     photograph_behind(fig, computed.photograph, (1.0, 1.0) if shares else None)
     word = partial(_class_word, computed)
-    texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {word(found.true[i, -1])}" for i in true}
-    objects = true[~np.isin(found.true_outcome[true], OF_OBJECTS)]
-    _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", _FOUND, 1)
+    texts = {i: f"{'known' if drawn.known[i] else 'unknown'} object, class {word(drawn.true[i, -1])}" for i in true}
+    objects = true[~np.isin(drawn.true_outcome[true], OF_OBJECTS)]
+    _rectangles(fig, drawn.true[objects, :4], [texts[i] for i in objects], "object, found", _FOUND, 1)
     for outcome, words in enumerate(OUTCOME_WORDS):
-        rows = predicted[found.outcome[predicted] == outcome]
-        objects = true[found.true_outcome[true] == outcome] if outcome in OF_OBJECTS else true[:0]
-        said = [f"class {word(found.predicted[i, -1])}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
+        rows = predicted[drawn.outcome[predicted] == outcome]
+        objects = true[drawn.true_outcome[true] == outcome] if outcome in OF_OBJECTS else true[:0]
+        said = [f"class {word(drawn.predicted[i, -1])}, confidence {drawn.predicted[i, 4]:.3g}" for i in rows]
         said = [f"{words}: {text}" for text in [*said, *(texts[i] for i in objects)]]
-        drawn = np.concatenate([found.predicted[rows, :4], found.true[objects, :4]])
-        _rectangles(fig, drawn, said, f"{STYLES[outcome].sign}  {words}", STYLES[outcome], 3)
-    _signs(fig, found, predicted, true, word)
+        corners = np.concatenate([drawn.predicted[rows, :4], drawn.true[objects, :4]])
+        _rectangles(fig, corners, said, f"{STYLES[outcome].sign}  {words}", STYLES[outcome], 3)
+    _signs(fig, drawn, predicted, true, word)
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
     if shares and len(boxes):
@@ -137,13 +138,13 @@ def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
 
 
 def _class_word(computed: Computed, label: float) -> str:
-    """The name of a class, of the one that means unknown too, or its id where the data give no names."""
+    """The name of a class, including the unknown class; its id if the data have no names."""
     names = class_words(computed.classes, computed.options["unknown_class_id"]) if computed.classes else {}
     return names.get(int(label), f"{label:g}")
 
 
 def _framed(fig: go.Figure, width: float, height: float) -> go.Figure:
-    """Show the whole image, so that a place in it is the same from image to image."""
+    """Set the axes to the whole image, so that positions can be compared between images."""
     return fig.update_xaxes(range=[0, width]).update_yaxes(range=[height, 0], autorange=False)
 
 
@@ -151,13 +152,13 @@ _FOUND = Style(GREY, "dot", "")
 
 
 def _signs(
-    fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.ndarray, word: Callable[[float], str]
+    fig: go.Figure, drawn: DrawnBoxes, predicted: np.ndarray, true: np.ndarray, word: Callable[[float], str]
 ) -> None:
-    """The sign and the class at the upper left corner of boxes, of objects at the lower left one."""
-    missed = true[np.isin(found.true_outcome[true], OF_OBJECTS)]
+    """Write sign and class at the upper left of each prediction and at the lower left of each object."""
+    missed = true[np.isin(drawn.true_outcome[true], OF_OBJECTS)]
     for boxes, outcomes, places, corner, below in (
-        (found.predicted, found.outcome, predicted, 1, False),
-        (found.true, found.true_outcome, missed, 3, True),
+        (drawn.predicted, drawn.outcome, predicted, 1, False),
+        (drawn.true, drawn.true_outcome, missed, 3, True),
     ):
         for i in places[:MAX_SIGNS].tolist():
             style = STYLES[int(outcomes[i])]
@@ -177,7 +178,7 @@ def _signs(
 
 
 def _label(sign: str, name: str) -> str:
-    """A sign and the name of a class, which a sign may say already.
+    """Join a sign and a class name, unless the sign already ends with the name.
 
     >>> _label("✓", "dog"), _label("✓ unknown", "unknown")
     ('✓ dog', '✓ unknown')
@@ -186,7 +187,7 @@ def _label(sign: str, name: str) -> str:
 
 
 def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
-    """Let no box touch the frame, which would hide half of its line."""
+    """Add a margin, since the frame would hide half the line of a box that touches it."""
     if not len(boxes):
         return fig
     (left, top), (right, bottom) = boxes[:, :2].min(axis=0).tolist(), boxes[:, 2:4].max(axis=0).tolist()
@@ -196,7 +197,7 @@ def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
 
 
 def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, style: Style, width: int) -> None:
-    """One line for all boxes of an outcome, so that the legend has one entry for them."""
+    """Draw all boxes of an outcome as one trace, with one entry in the legend."""
     if not len(boxes):
         return
     if len(boxes) > MAX_BOXES:
@@ -214,15 +215,15 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
     fig.data[-1].hovertemplate = "%{text}<extra></extra>"
 
 
-def draw_confusion(found: DrawnBoxes) -> go.Figure:
-    """Objects over what they were called, all images together."""
+def draw_confusion(drawn: DrawnBoxes) -> go.Figure:
+    """Draw the confusion table: objects against what they were called, over all images."""
     fig = figure("called", "object", height=400)
-    shares = found.said / np.maximum(found.said.sum(axis=1, keepdims=True), 1)
+    shares = drawn.said / np.maximum(drawn.said.sum(axis=1, keepdims=True), 1)
     fig.add_heatmap(
         x=list(SAID),
         y=list(OBJECTS),
         z=shares.tolist(),
-        text=found.said.tolist(),
+        text=drawn.said.tolist(),
         texttemplate="%{text}",
         textfont=dict(size=16),
         hovertemplate="%{y} object, called %{x}: %{text} (%{z:.1%})<extra></extra>",

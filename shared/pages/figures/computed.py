@@ -1,4 +1,4 @@
-"""A computation, from which the pictures of a page are drawn."""
+"""A computation, ready for a page to draw."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from ...metric.results import Summary
 
 
 class Computed(NamedTuple):
-    """A computation of a metric: its reduced state, options, summary and columns, from which pictures are drawn.
+    """A computation of a metric: its reduced state, options, summary and columns.
 
-    image, photograph: the image that is shown, from 0, and what lies behind it
-    together: the same without groups, where there are some; it is drawn
-    pooled: whether this is such a one, of samples of several groups
-    title, place, rivals: of several detectors, this one's name and place, and the others by name
-    names, sizes: of the images, where they are known; a size is a width and a height
-    classes: names of classes by their ids, where they are known
+    image: the index of the image shown, from 0
+    photograph: the picture behind it
+    together: the computation with all groups pooled, if there are groups; pictures show this one
+    pooled: whether samples of several groups are pooled here
+    title, place: this detector's name and index, if there are several
+    rivals: the other detectors by name
+    names, sizes: names of the images and their (width, height), if known
+    classes: class names by id, if known
     """
 
     state: Any
@@ -42,10 +44,10 @@ class Computed(NamedTuple):
 
     @property
     def size(self) -> Size | None:
-        """The width and the height of the image that is shown, where they are known."""
+        """Width and height of the image shown; None if unknown."""
         return self.sizes[self.image] if self.image < len(self.sizes) else None
 
     @property
     def kinds(self) -> Mapping[str, Any]:
-        """What each key is, as the results say: see `Summary.kinds`."""
+        """The kind of each key: see `Summary.kinds`."""
         return self.summary.kinds()

@@ -1,4 +1,4 @@
-"""Decisions at thresholds: which thresholds there are, what is counted at each, and what one promises of new data.
+"""Decisions at thresholds: the candidates, the counts at each, and guarantees for new data.
 
 One convention: a sample is unknown (OOD, anomalous) iff its score > threshold.
 """
@@ -25,11 +25,11 @@ RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
 }
 PROMISED = (1, 5, 10)  # percent of new known samples
 CONFIDENCE = 95  # percent
-MAX_PROMISED = 100_000  # known samples; the exact decision takes seconds of a million
+MAX_PROMISED = 100_000  # known samples; exact guarantees take seconds for a million
 
 
 class Cuts(NamedTuple):
-    """Thresholds, descending; the lowest score above each; and which of them promise what, by percent."""
+    """Descending thresholds, the lowest score above each, and indices of guaranteed thresholds by percentage."""
 
     thresholds: np.ndarray
     above: np.ndarray
@@ -37,10 +37,10 @@ class Cuts(NamedTuple):
 
 
 def cuts(unknown: Side, known: Sequence[Side], *, promise: bool) -> Cuts:
-    """For each distinct score s of an unknown sample the next lower score of all: scores above it are s and higher.
+    """List a threshold for each distinct score s of an unknown sample: the next lower score of any sample.
 
-    That is the threshold as results have it, −inf where s is the lowest score of all. `promise` adds the thresholds
-    that at most a share of new known samples exceeds, with a confidence; of few samples there is none.
+    Scores above it are s and higher, as in the metric's results; it is −inf where s is the lowest score of all. With
+    `promise`, the thresholds of `promised_thresholds` are added.
     """
     sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
     scores = np.unique(sides[0])[::-1]
@@ -50,25 +50,25 @@ def cuts(unknown: Side, known: Sequence[Side], *, promise: bool) -> Cuts:
 
 
 def cuts_at(thresholds: np.ndarray, sides: Sequence[np.ndarray], promises: Mapping[int, float]) -> Cuts:
-    """Thresholds, each once, with what they promise; sides are scores in ascending order."""
-    found = np.unique(thresholds)[::-1]
-    places = {percent: int(np.flatnonzero(found == at)[0]) for percent, at in promises.items()}
-    return Cuts(found, _next_higher(found, sides), places)
+    """Sort and deduplicate thresholds, and locate the guaranteed ones; sides are ascending scores."""
+    descending = np.unique(thresholds)[::-1]
+    places = {percent: int(np.flatnonzero(descending == at)[0]) for percent, at in promises.items()}
+    return Cuts(descending, _next_higher(descending, sides), places)
 
 
 def is_single(sides: Sequence[Side]) -> bool:
-    """Whether the scores of all sides are float32."""
+    """Return whether the scores of all sides are float32."""
     return all(np.asarray(side.scores[:0]).dtype == np.float32 for side in sides)
 
 
 def above(side: Side, thresholds: np.ndarray) -> np.ndarray:
-    """How many samples of a side score above each threshold."""
+    """Count the samples of a side that score above each threshold."""
     places = np.searchsorted(np.asarray(side.scores, np.float64), thresholds, side="right")
     return side.total - np.asarray(side.below(places))
 
 
 def said_at(thresholds: Sequence[float], sides: Sequence[Side]) -> list[str]:
-    """What is decided at each vertex of a curve, in words; a threshold that is said decides as the vertex.
+    """Describe the decision at each vertex of a curve; the threshold named makes the same decisions as the vertex.
 
     >>> said_at([0.9, 0.4, float("-inf")], [Side(np.asarray([0.4, 0.45, 0.9]))])
     ['nothing flagged', 'score > 0.4', 'everything flagged']
@@ -101,7 +101,10 @@ def _next_higher(thresholds: np.ndarray, sides: Sequence[np.ndarray]) -> np.ndar
 
 
 def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
-    """By percent, the threshold that at most that share of new known samples exceeds."""
+    """Thresholds that at most 1, 5 or 10 % of new known samples exceed, with 95 % confidence, by percentage.
+
+    Empty for more than `MAX_PROMISED` samples; a percentage that needs more samples than there are is left out.
+    """
     if sum(side.total for side in known) > MAX_PROMISED:
         return {}
     scores = np.concatenate([np.asarray(side.repeated(), np.float64) for side in known])
@@ -116,11 +119,11 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
     return promises
 
 
-def promises_of(found: Cuts, positive: str, negative: str, total: int) -> tuple[dict[str, int], dict[str, str]]:
-    """The presets of thresholds that promise something of new data, and each promise as a sentence for a paper."""
-    names = {percent: f"at most {percent} % of new {negative} samples" for percent in found.promised}
-    places = {names[percent]: place for percent, place in found.promised.items()}
-    return places, {names[percent]: _sentence(percent, positive, negative, total) for percent in found.promised}
+def promises_of(chosen: Cuts, positive: str, negative: str, total: int) -> tuple[dict[str, int], dict[str, str]]:
+    """Presets for the guaranteed thresholds, and each guarantee as a sentence for a paper."""
+    names = {percent: f"at most {percent} % of new {negative} samples" for percent in chosen.promised}
+    places = {names[percent]: place for percent, place in chosen.promised.items()}
+    return places, {names[percent]: _sentence(percent, positive, negative, total) for percent in chosen.promised}
 
 
 def _sentence(percent: int, positive: str, negative: str, total: int) -> str:
@@ -140,29 +143,31 @@ def binary_sweep(
     *,
     promise: bool = True,
 ) -> Sweep:
-    """The sweep of a detector. Words are those of both sides; values, of the number of positives above each threshold.
+    """The sweep of a detector of positive samples.
+
+    positive, negative: words for the two sides; values: a function of the true positives at each threshold
 
     >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
     >>> sweep = binary_sweep(out, inside, "OOD", "known")
     >>> sweep.thresholds.tolist(), sweep.presets, sweep.at("FPR", 1), sweep.text(1)
     ([0.6, 0.1], {'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5, '0.1')
     """
-    found = cuts(out, [inside], promise=promise)
-    tp, fp = above(out, found.thresholds), above(inside, found.thresholds)
+    chosen = cuts(out, [inside], promise=promise)
+    tp, fp = above(out, chosen.thresholds), above(inside, chosen.thresholds)
     total, others = out.total, inside.total
     counts = {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp}
     presets: dict[str, int] = {}
     reached = np.flatnonzero(100 * tp >= 95 * total)
     if len(reached):
         presets["95 % TPR"] = int(reached[0])
-    within = np.flatnonzero(100 * fp <= 5 * others)  # fp grows with the place
+    within = np.flatnonzero(100 * fp <= 5 * others)  # fp is ascending
     if len(within) and tp[within[-1]]:
-        presets["5 % FPR"] = int(np.argmax(tp == tp[within[-1]]))  # the highest that finds as many
+        presets["5 % FPR"] = int(np.argmax(tp == tp[within[-1]]))  # the highest threshold with that many true positives
     if len(tp):
         presets["best F1"] = int(np.argmax(2 * tp / (total + tp + fp)))
-    promised, promises = promises_of(found, positive, negative, others)
+    promised, promises = promises_of(chosen, positive, negative, others)
     called, other = f"called {positive}", f"called {negative}"
     table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
     single = is_single((out, inside))
     presets |= promised
-    return Sweep(found.thresholds, found.above, counts, RATES, values(tp), table, presets, positive, promises, single)
+    return Sweep(chosen.thresholds, chosen.above, counts, RATES, values(tp), table, presets, positive, promises, single)

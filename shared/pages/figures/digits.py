@@ -1,4 +1,4 @@
-"""Numbers as they are shown."""
+"""Numbers as short text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_PLACES = 17
 
 
 def short(value: float) -> str:
-    """A number with three decimals, an integer with none; more where three would read as 0 or 1, which it is not.
+    """Format a number with three decimals, an integer with none; more decimals where three would wrongly read 0 or 1.
 
     >>> short(3), short(0.66666), short(1.0), short(1e-7), short(0.99987), short(float("inf"))
     ('3', '0.667', '1.000', '1.00e-07', '0.9999', 'inf')
@@ -24,10 +24,10 @@ def short(value: float) -> str:
 
 
 def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
-    """The shortest decimal t with low ≤ t < high: every score decides as at `low`, where none lies between the two.
+    """The shortest decimal t with low ≤ t < high; if no score lies between them, it makes the same decisions as `low`.
 
-    Parameters: low, finite or −inf, where any t below `high` will do; high, above low; single, whether scores are
-    float32, which t has to decide alike when it is rounded to one.
+    Parameters: low, finite or −inf (then any t below `high` will do); high, above low; single, whether scores are
+    float32: then t rounded to float32 has to make the same decisions.
 
     >>> plain_threshold(0.3912, 0.3953), plain_threshold(-1.1827, -1.18), plain_threshold(0.1, 0.1 + 1e-12)
     ('0.392', '-1.182', '0.1')
@@ -36,7 +36,7 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
         low = _below(high)
     numerator, denominator = low.as_integer_ratio()
     for places in range(MAX_PLACES):
-        whole = -(-numerator * 10**places // denominator)  # rounded up; the one below may be read as `low` itself
+        whole = -(-numerator * 10**places // denominator)  # rounded up, since the float below may print as `low` itself
         for text in (_decimal(whole - 1, places), _decimal(whole, places)):
             values = [float(text), *([float(np.float32(float(text)))] if single else [])]
             if len(text) <= MAX_PLACES and all(low <= value < high for value in values):
@@ -45,7 +45,7 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
 
 
 def _below(high: float) -> float:
-    """A number somewhat below another one."""
+    """A number slightly below `high`."""
     return -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
 
 

@@ -1,4 +1,4 @@
-"""What became of known and of unknown objects, as two bars."""
+"""Fates of known and of unknown objects, as two bars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure
 
-TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # which the fates are without
+TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # not needed for the fates
 FATE_COLORS = {
     "found": GREEN,
     "called another known": "#a06a00",
@@ -25,7 +25,7 @@ FATE_COLORS = {
 
 
 def draw_fates(computed: Computed) -> go.Figure:
-    """The share of each fate, of the known and of the unknown objects."""
+    """Draw the share of each fate among known and among unknown objects."""
     table = _fates(computed)
     fig = figure("share of the objects", "object", height=300)
     rows = [*zip(table["objects"], table["fate"], table["count"], table["share"])]
@@ -49,15 +49,15 @@ def draw_fates(computed: Computed) -> go.Figure:
 
 
 def _fates(computed: Computed) -> Mapping[str, Sequence[Any]]:
-    """The table of the results, or one that is made for the picture."""
+    """The table of fates from the results; computed here if they lack it."""
     if "fates" in computed.results:
         table: Mapping[str, Sequence[Any]] = computed.results["fates"]
         return table
     options = {name: value for name, value in computed.options.items() if name not in TABLES}
-    # a threshold below a tenth, at which no box is badly placed, has none
+    # below 0.1 no box is badly placed, so there are no fates
     if options["iou_threshold"] < 0.1:
         return {"objects": [], "fate": [], "count": [], "share": []}
     options |= {"errors": True, "recall_level": None, "confidence_level": None}
     state: Any = computed.state
-    made: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
-    return made
+    fates: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
+    return fates

@@ -14,9 +14,9 @@ BINS = 40
 
 
 def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[go.Figure, float]:
-    """Shares of each kind's scores in common bins, over each other; and the highest share.
+    """Overlaid histograms of each kind's scores in common bins, and the height of the tallest bar.
 
-    sides: of each its scores, name, colour and pattern, by which it is told from the others without colours.
+    sides: scores, name, colour and pattern of each kind; the pattern tells them apart without colour
     """
     fig = figure(title, "share of samples", barmode="overlay", bargap=0.04)
     together = np.concatenate([np.asarray(scores, np.float64) for scores, *_ in sides])

@@ -21,17 +21,17 @@ from .roc import Curve, draw_roc_curves, overlay
 from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, photograph_behind
 from .threshold import Sweep, moving_point
 
-MAX_SIDE = 256  # pixels of a map that are drawn along each side
-MAX_BESIDE = 4  # maps, each of a detector
-GAP = 0.05  # between them, of the width
-MAX_EDGES = 20_000  # between pixels, that an outline has
-_FINE = 100 * MAX_POINTS  # of a PRO curve, of which the part up to a small limit is drawn
+MAX_SIDE = 256  # pixels drawn along each side of a map
+MAX_BESIDE = 4  # maps, one per detector
+GAP = 0.05  # between maps, as a share of the width
+MAX_EDGES = 20_000  # edges between pixels in an outline
+_FINE = 100 * MAX_POINTS  # points of a PRO curve, of which only a small part may be drawn
 
 
 def draw_map(computed: Computed) -> go.Figure:
-    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous.
+    """Draw a map in colours, the outline of its mask, and the region above the best pixel threshold.
 
-    Of several detectors their maps beside each other, that of the one that is looked at first.
+    The maps of several detectors are drawn side by side, the selected one first.
     """
     fig = figure("", "", height=380)
     others = [rival._replace(title=name, image=computed.image) for name, rival in computed.rivals.items()]
@@ -51,7 +51,7 @@ def draw_map(computed: Computed) -> go.Figure:
 
 
 def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
-    """The map of one detector."""
+    """Draw the map of one detector."""
     score_map = np.asarray(computed.columns["predictions"][computed.image], dtype=np.float64)
     mask = np.asarray(computed.columns["references"][computed.image], dtype=np.float64)
     step = max(1, -(-max(score_map.shape) // MAX_SIDE))
@@ -86,13 +86,13 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
 
 
 def _as_text(threshold: float, state: Mapping[str, Any]) -> str:
-    """A threshold as the shortest decimal that decides the same of all pixels."""
+    """The shortest decimal that makes the same decision for every pixel as the threshold."""
     sides = (np.asarray(state[name], np.float64) for name in ("anomalous", "normal"))
     return plain_threshold(threshold, min(float(side.min(initial=np.inf, where=side > threshold)) for side in sides))
 
 
 def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:
-    """The edges between pixels that are inside and those that are not; of every k. pixel where there are too many."""
+    """Draw the edges between inside and outside pixels; of every k-th pixel if there are too many."""
     step = 1
     while sum(map(np.count_nonzero, _borders(inside[::step, ::step]))) > MAX_EDGES:
         step += 1
@@ -103,19 +103,19 @@ def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: st
         x, y = ([v for pair in edges[:, :, i].tolist() for v in (*pair, None)] for i in (0, 1))
         thinned = "" if step == 1 else f" (of every {step}. pixel)"
         style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip", **axes)
-        # some part of a map or photograph is as dark as any colour
+        # white below, since parts of a map or photograph may be as dark as any colour
         fig.add_scatter(**style, line=dict(color="white", width=5), showlegend=False)
         fig.add_scatter(**style, line=dict(color=color, width=2.5, dash=dash))
 
 
 def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether a pixel differs from the one above it, and from the one to its left; around them all is outside."""
+    """Flag pixels that differ from the one above, and from the one to the left; beyond the border is outside."""
     padded = np.pad(inside, 1)
     return padded[1:] != padded[:-1], padded[:, 1:] != padded[:, :-1]
 
 
 def pro_values(state: Mapping[str, Any], tp: np.ndarray) -> np.ndarray:
-    """The mean overlap of the regions where that many anomalous pixels score above the threshold."""
+    """The mean overlap of the regions when `tp` anomalous pixels score above the threshold."""
     return mean_overlap(state["anomalous"], state["region_sizes"])[1][tp]
 
 
@@ -126,10 +126,10 @@ class _Points(NamedTuple):
 
 
 def pro_up_to(limit: float, state: Any, normal: Side) -> Curve:
-    """The PRO curve up to a limit of the false-positive rate, cut there; as many points as the picture of it needs."""
-    found = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE)
-    fpr, pro = until(limit, np.asarray(found["fpr"]), np.asarray(found["pro"]))
-    points = _Points(fpr, pro, np.append(found["threshold"][: len(fpr) - 1], np.nan))
+    """The PRO curve up to a false-positive rate of `limit`, thinned to `MAX_POINTS`."""
+    full = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE)
+    fpr, pro = until(limit, np.asarray(full["fpr"]), np.asarray(full["pro"]))
+    points = _Points(fpr, pro, np.append(full["threshold"][: len(fpr) - 1], np.nan))
     if len(fpr) > MAX_POINTS:
         points = thinned(points, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), MAX_POINTS)
     table = {name: column.tolist() for name, column in points._asdict().items()}
@@ -138,7 +138,7 @@ def pro_up_to(limit: float, state: Any, normal: Side) -> Curve:
 
 
 def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
-    """The PRO curve up to the largest limit, and the limits."""
+    """Draw the PRO curve up to the largest limit, and mark the limits."""
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
     fig, most = legend_inside(figure("FPR of normal pixels", "overlap (PRO)")), max(areas)
@@ -160,11 +160,11 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
 
 
 def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: float, sweep: Sweep) -> go.Figure:
-    """ROC curves of pixels and of images; the shade ends at the limit of PRO."""
+    """Draw the ROC curves of pixels and of images; the shading ends at the limit of PRO."""
     level = next(iter(sides))
 
-    def titled(found: Computed, level: str, name: str = "") -> str:
-        return f"{name}{level}s, {short(found.results[f'{level}_auroc'])}"
+    def titled(detector: Computed, level: str, name: str = "") -> str:
+        return f"{name}{level}s, {short(detector.results[f'{level}_auroc'])}"
 
     named = {titled(computed, level): both for level, both in sides.items()}
     for name, rival in computed.rivals.items():
@@ -178,6 +178,6 @@ def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: 
 
 
 def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The part of a curve up to a limit of x, cut there."""
+    """The part of a curve up to x = limit, interpolated there."""
     inside = x <= limit
     return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))

@@ -24,22 +24,22 @@ RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
 }
 
 
-def open_set_sweep(sides: Sequence[Side], found: Cuts, values: Mapping[str, np.ndarray]) -> Sweep:
-    """What becomes of unknown, rightly and wrongly classified samples at thresholds, which descend."""
+def open_set_sweep(sides: Sequence[Side], chosen: Cuts, values: Mapping[str, np.ndarray]) -> Sweep:
+    """Count accepted and rejected samples at descending thresholds: unknown, correctly and wrongly classified ones."""
     counts: dict[str, np.ndarray] = {}
     for kind, side in zip(KINDS, sides):
-        rejected = above(side, found.thresholds)
+        rejected = above(side, chosen.thresholds)
         counts |= {f"{kind}, accepted": side.total - rejected, f"{kind}, rejected": rejected}
     presets: dict[str, int] = {}
     total = sum(side.total for side in sides[1:])
     accepted = sum(counts[name] for name in RATES["known accepted"][0])
-    enough = np.flatnonzero(20 * accepted >= 19 * total)  # fewer are accepted from place to place
+    enough = np.flatnonzero(20 * accepted >= 19 * total)  # descending
     if len(enough):
         presets["95 % of known accepted"] = int(enough[-1])
-    promised, promises = promises_of(found, "unknown", "known", total)
+    promised, promises = promises_of(chosen, "unknown", "known", total)
     return Sweep(
-        found.thresholds,
-        found.above,
+        chosen.thresholds,
+        chosen.above,
         counts,
         RATES,
         values,

@@ -15,18 +15,18 @@ from .digits import short
 from .style import GREY, LINES, RATE_TICKS, curve, figure, legend_inside
 from .threshold import Sweep, moving_point
 
-Curve = Mapping[str, Sequence[Any]]  # a table of the public curve functions, and `said`
+Curve = Mapping[str, Sequence[Any]]  # a table of a public curve function, with a column `said`
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 
 def unit_square(fig: go.Figure) -> go.Figure:
-    """Let both axes run from 0 to 1, with room for a line along the edge."""
+    """Set both axes to [0, 1], with room for a line along the edge."""
     x, y = dict(range=[-0.02, 1.02], tickformat=RATE_TICKS), dict(range=[-0.02, 1.04], tickformat=RATE_TICKS)
     return fig.update_xaxes(**x).update_yaxes(**y)
 
 
 def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0, 1), name: str = "chance") -> go.Figure:
-    """Add the line that a random ranking gives: the diagonal, where none is given."""
+    """Add the line of a random ranking, by default the diagonal."""
     return fig.add_scatter(
         x=x,
         y=y,
@@ -39,7 +39,7 @@ def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0,
 
 
 def with_words(table: Mapping[str, Sequence[float]], sides: Sequence[Side]) -> Curve:
-    """A table of a curve with what is decided at each of its points, in words."""
+    """Add the column `said` to a curve: the decision at each point, in words."""
     return {**table, "said": said_at(table["threshold"], sides)}
 
 
@@ -53,11 +53,11 @@ def overlay(
     place: int = 0,
     **line: Any,
 ) -> go.Figure:
-    """Lines of curves by their names, in colours and dashes of their own.
+    """Draw named curves over each other, each in its own colour and dash.
 
-    curves: tables with a column `said`, what is decided at each point
-    x, y: the columns of their tables; hover: what is said of a point; first: the style of the first one alone
-    place: that of the first one among all, so that each keeps its colour whichever comes first
+    curves: tables with a column `said`, the decision at each point
+    x, y: columns of these tables; hover: the text at a point; first: extra style of the first curve
+    place: the index of the first curve among all detectors, so that each keeps its colour
     """
     for (name, table), (color, dash) in zip(curves.items(), lines_of(len(curves), place)):
         style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
@@ -67,7 +67,7 @@ def overlay(
 
 
 def lines_of(number: int, place: int) -> list[tuple[str, str]]:
-    """The colours and dashes of curves, of which the first has a place among the others.
+    """Colours and dashes of curves; the first gets the style at index `place`, the others keep theirs.
 
     >>> [color for color, _ in lines_of(3, 1)] == [LINES[i][0] for i in (1, 0, 2)]
     True
@@ -77,13 +77,13 @@ def lines_of(number: int, place: int) -> list[tuple[str, str]]:
 
 
 def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]], place: int = 0) -> go.Figure:
-    """Add ROC curves by their names, and chance."""
+    """Add named ROC curves and the line of chance."""
     curves = {name: with_words(roc_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()}
     return legend_inside(unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER, place=place))))
 
 
 def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str, place: int = 0) -> go.Figure:
-    """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
+    """Draw precision over recall, stepwise as average precision sums it, and the precision of chance."""
     fig = legend_inside(unit_square(figure(f"recall ({positive})", "precision")))
     curves = {
         name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()

@@ -1,4 +1,4 @@
-"""What the figures share: their style, lines and points, and what lies behind."""
+"""Shared style of the figures: colours, lines, points and photographs behind them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-# Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
+# Okabe and Ito's colours with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
-SHADE = "rgba(0, 114, 178, 0.16)"  # below a line of BLUE
-LINES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (PURPLE, "dashdot"), (GREY, "longdash"))  # of several
-RATE_TICKS = "~g"  # of axes of rates, which page.js turns into percent and back
+SHADE = "rgba(0, 114, 178, 0.16)"  # below a BLUE line
+LINES = (
+    (BLUE, "solid"),
+    (ORANGE, "dash"),
+    (GREEN, "dot"),
+    (PURPLE, "dashdot"),
+    (GREY, "longdash"),
+)  # for several lines
+RATE_TICKS = "~g"  # on axes of rates; page.js switches them to percent and back
 _GRID = "rgba(128, 128, 128, 0.25)"
 _NO_BUTTONS = [
     *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
@@ -20,9 +26,9 @@ _NO_BUTTONS = [
 
 
 def figure(x: str, y: str, **layout: Any) -> go.Figure:
-    """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
+    """An empty figure with axis titles, legible in light and dark: text takes the page's colour (see STYLE)."""
     axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
-    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
+    title = dict(standoff=8, font=dict(size=13))  # fits a page 400 px wide
     return go.Figure(
         layout={
             "template": "none",
@@ -35,7 +41,7 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             "showlegend": True,
             "hovermode": "closest",
             "dragmode": False,
-            # its buttons lie over the heading on a narrow page; what they do is below the picture
+            # its buttons would cover the heading on a narrow page; the page has its own below the picture
             "modebar": dict(remove=_NO_BUTTONS),
             "xaxis": {**axis, "title": dict(text=x, **title)},
             "yaxis": {**axis, "title": dict(text=y, **title)},
@@ -45,7 +51,7 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
 
 
 def legend_inside(fig: go.Figure) -> go.Figure:
-    """Put the legend into the lower right corner, which curves that rise early leave empty."""
+    """Put the legend into the lower right corner, which curves that rise early leave free."""
     ground = dict(bgcolor="rgba(128,128,128,0.08)", font=dict(size=12))
     corner = dict(orientation="v", yref="paper", xref="paper", x=0.98, xanchor="right", y=0.03, yanchor="bottom")
     return fig.update_layout(legend={**corner, **ground})
@@ -60,7 +66,7 @@ def curve(
     said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
+    """Add a line; `said` is the text of each point on hover, %{text} in a hovertemplate."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
     return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
@@ -68,7 +74,7 @@ def curve(
 def point(
     fig: go.Figure, x: float, y: float, name: str, color: str = ORANGE, symbol: str = "circle", **kwargs: Any
 ) -> go.Figure:
-    """Add a point that stands out, told from others by its symbol too."""
+    """Add a marked point, distinct by symbol as well as by colour."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
 
@@ -81,7 +87,7 @@ def photograph_behind(
     xaxis: str = "x",
     yaxis: str = "y",
 ) -> None:
-    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
+    """Lay a photograph behind a picture with coordinates up to `size`, by default the photograph's pixels."""
     if photograph is not None:
         image, pixels = photograph
         width, height = size or pixels

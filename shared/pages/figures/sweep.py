@@ -15,12 +15,12 @@ from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
-_TABLES = ("per_class", "per_image", "errors", "recall_budgets")  # which a sweep is without
-MAX_LEVELS = 200  # of a sweep that is not asked for
+_TABLES = ("per_class", "per_image", "errors", "recall_budgets")  # not part of a sweep
+MAX_LEVELS = 200  # of a sweep that conf_list does not set
 
 
 def sweep_boxes(computed: Computed) -> Sweep:
-    """What the results are at the confidences that occur, or at those that were asked for."""
+    """The results at each confidence of conf_list, or else at each that occurs."""
     return _as_sweep(_levels(computed))
 
 
@@ -33,7 +33,7 @@ def _by_iou(computed: Computed) -> bool:
 
 
 def _as_sweep(levels: Mapping[str, Any]) -> Sweep:
-    # a box of a confidence at a level is kept: the level is the highest number that keeps it
+    # a box is kept at its own confidence: the level is the highest number that keeps it
     order = np.argsort(levels["confidence"])
     at = np.asarray(levels["confidence"], np.float64)[order]
     values = {name: np.asarray(levels[name], np.float64)[order] for name in RATE_STYLES if name in levels}
@@ -41,7 +41,7 @@ def _as_sweep(levels: Mapping[str, Any]) -> Sweep:
 
 
 def draw_sweep(computed: Computed) -> go.Figure:
-    """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
+    """Draw U-Recall, WI and A-OSE over the confidence threshold; counts have their own axis."""
     by_iou = _by_iou(computed)
     fig = figure(
         "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
@@ -51,7 +51,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
     for name, values in sweep.values.items():
         color, dash = RATE_STYLES[name]
         counted = isinstance(levels[name][0], int)
-        # between two confidences that occur, the higher one's predictions reach the threshold
+        # between two confidences, only predictions of the higher one reach the threshold
         axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
         hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
         title = f"{name}, count" if counted else name
@@ -69,7 +69,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
 
 
 def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
-    """The sweep at confidences that occur, for options that ask for none."""
+    """The sweep at confidences that occur, for options without conf_list."""
     confidences = computed.state["predictions"][:, 4]
     levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
     chosen = levels[spread(len(levels), MAX_LEVELS)].tolist() or [0.0]

@@ -1,4 +1,4 @@
-"""A threshold that is moved in the browser: what is counted at each of at most 2,000, and where pictures show it.
+"""A threshold that moves in the browser: the counts at each of at most 2,000, and its marks in the pictures.
 
 Traces with `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line.
 """
@@ -20,17 +20,17 @@ THRESHOLD = "threshold"
 
 
 class Sweep(NamedTuple):
-    """What is known at each of T thresholds, which ascend or descend.
+    """Counts, rates and values at each of T thresholds, in ascending or descending order.
 
-    thresholds: (T,), of which the lowest may be −inf
-    above: (T,) the lowest score above each, so that any number from one up to the other decides the same
+    thresholds: (T,); the lowest may be −inf
+    above: (T,) the lowest score above each; any number in [threshold, above) makes the same decisions
     counts: integers (T,) by name
-    rates: by name, the names of the counts that are added up above and below the line
+    rates: by name, the names of the counts summed in the numerator and in the denominator
     values: other numbers (T,) by name
-    table: for each row its name and the names of its counts, by column
-    presets: places of thresholds that one looks for, by what they are called; the first is shown at the start
-    rule: what is decided of a score above the threshold, in words
-    promises: what a preset promises of new data, as a sentence for a paper, with {threshold} for the number
+    table: the name of a count for each row and column, by their names
+    presets: indices of common thresholds by name; the page opens with the first
+    rule: the decision for a score above the threshold, in words
+    promises: the guarantee of a preset as a sentence for a paper, with {threshold} for the number
     single: whether scores are float32
     """
 
@@ -46,7 +46,7 @@ class Sweep(NamedTuple):
     single: bool = False
 
     def at(self, name: str, place: int) -> float:
-        """A rate, a value or the threshold itself at a place.
+        """A rate, a value or the threshold itself at an index.
 
         >>> counts, rates = {"TP": np.asarray([3]), "FN": np.asarray([1])}, {"TPR": (["TP"], ["TP", "FN"])}
         >>> sweep = Sweep(np.asarray([0.5]), np.asarray([0.6]), counts, rates, {}, {}, {}, "OOD")
@@ -61,16 +61,16 @@ class Sweep(NamedTuple):
         return above / below if below else 0.0
 
     def text(self, place: int) -> str:
-        """The threshold at a place as it is shown, and can be typed: the shortest decimal that decides the same."""
+        """The threshold at an index as the shortest decimal that makes the same decisions, to show and to type."""
         return plain_threshold(float(self.thresholds[place]), float(self.above[place]), single=self.single)
 
     @property
     def start(self) -> int:
-        """The place that is shown at the start."""
+        """The index that the page opens with."""
         return next(iter(self.presets.values()), 0)
 
     def thinned(self) -> Sweep:
-        """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
+        """Keep at most 2,000 thresholds, evenly spread, and those of the presets; ascending."""
         at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
@@ -82,7 +82,7 @@ class Sweep(NamedTuple):
         )
 
     def sent(self) -> str:
-        """What the browser needs of it, as JSON."""
+        """The sweep as JSON for the browser."""
         texts = [self.text(place) for place in range(len(self.thresholds))]
         content = {
             "thresholds": [*map(float, texts)],
@@ -97,7 +97,7 @@ class Sweep(NamedTuple):
 
 
 def texts_of(sweep: Sweep | None) -> Callable[[float], str | None]:
-    """From a threshold to how a sweep shows it; None where it is none of the sweep's."""
+    """A function from a threshold to its text in a sweep, or to None if the sweep does not contain it."""
 
     def text(value: float) -> str | None:
         if sweep is None or not math.isfinite(value):
@@ -109,7 +109,7 @@ def texts_of(sweep: Sweep | None) -> Callable[[float], str | None]:
 
 
 def spread(length: int, most: int) -> np.ndarray:
-    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+    """Indices of at most `most` of `length` items, evenly spread, including the first and the last.
 
     >>> spread(5, 3).tolist(), spread(2, 3).tolist()
     ([0, 2, 4], [0, 1])
@@ -118,7 +118,7 @@ def spread(length: int, most: int) -> np.ndarray:
 
 
 def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figure:
-    """Add the point that follows the threshold, on axes that are rates, values or the threshold."""
+    """Add a point that follows the threshold; x and y name rates, values or the threshold."""
     if sweep is None:
         return fig
     place = sweep.start
@@ -136,7 +136,7 @@ def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figu
 
 
 def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
-    """Add the upright line that follows the threshold."""
+    """Add a vertical line that follows the threshold."""
     if sweep is None:
         return fig
     at = sweep.at(THRESHOLD, sweep.start)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-SIDE = 106  # pixels of a picture, its longer side
+SIDE = 106  # pixels along the longer side
 _HEAT = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # Viridis
 
 
 class Thumbnail(NamedTuple):
-    """A small picture of an image: its place, from 0, a caption, and its bytes as .png."""
+    """A small picture of an image: its index, from 0, a caption, and the bytes of a .png file."""
 
     image: int
     said: str
@@ -22,7 +22,7 @@ class Thumbnail(NamedTuple):
 
 
 def map_picture(score_map: np.ndarray, mask: np.ndarray, low: float, high: float) -> bytes:
-    """A map in the colours of Viridis from low to high, the outline of its mask in white, as .png."""
+    """Draw a map in Viridis from low to high with the outline of its mask in white, as .png."""
     step = max(1, -(-max(score_map.shape) // SIDE))
     shares = np.clip((score_map[::step, ::step] - low) / ((high - low) or 1), 0, 1) * (len(_HEAT) - 1)
     channels = [np.interp(shares, range(len(_HEAT)), channel) for channel in zip(*_HEAT)]
@@ -30,7 +30,7 @@ def map_picture(score_map: np.ndarray, mask: np.ndarray, low: float, high: float
     inside = np.pad(mask[::step, ::step] > 0, 1)
     core = inside[1:-1, 1:-1]
     whole = core & inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
-    if max(score_map.shape) > SIDE // 4:  # of a smaller one it would be most of the picture
+    if max(score_map.shape) > SIDE // 4:  # in a smaller map the outline would be most of the picture
         pixels[core & ~whole] = 255
     image = Image.fromarray(pixels)
     scale = SIDE // max(pixels.shape[:2])
@@ -40,7 +40,7 @@ def map_picture(score_map: np.ndarray, mask: np.ndarray, low: float, high: float
 
 
 def box_picture(boxes: Sequence[tuple[Sequence[float], str]], width: float, height: float) -> bytes:
-    """Boxes, xyxy and colour of each, on a plain ground of some width and height, as .png."""
+    """Draw boxes, (xyxy, colour) pairs, on a plain ground, as .png."""
     scale = SIDE / (max(width, height) or 1)
     image = Image.new("RGB", (max(1, round(scale * width)), max(1, round(scale * height))), "#e4e4e7")
     draw = ImageDraw.Draw(image)
@@ -52,7 +52,7 @@ def box_picture(boxes: Sequence[tuple[Sequence[float], str]], width: float, heig
 
 
 def as_png(image: Any) -> bytes:
-    """A picture as the content of a .png file."""
+    """Encode a picture as the bytes of a .png file."""
     file = io.BytesIO()
     image.save(file, "PNG")
     return file.getvalue()

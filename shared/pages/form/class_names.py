@@ -12,7 +12,7 @@ from .controls import CLASSES
 
 
 def with_class_ids(page: Page, options: Mapping[str, Any], classes: Classes) -> dict[str, Any]:
-    """Options whose classes are ids. Where the data give names, raises ValueError for a name that is none of them."""
+    """Replace class names in options by ids. Raises ValueError for a name that the data do not have."""
     if not classes:
         return dict(options)
     named = {name: tuple(_ids(name, options[name], classes)) for name in _of_classes(page, options)}
@@ -20,7 +20,7 @@ def with_class_ids(page: Page, options: Mapping[str, Any], classes: Classes) -> 
 
 
 def with_class_names(page: Page, options: Mapping[str, Any], classes: Classes) -> dict[str, Any]:
-    """Options whose classes are names, where each class has one that can be typed and that no other has."""
+    """Replace class ids in options by names, if every class has a unique name that can be typed."""
     times = Counter(classes.values())
     typed = {key: name for key, name in classes.items() if times[name] == 1 and _can_be_typed(name)}
     named = {

@@ -82,7 +82,7 @@ def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
 
 
 def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
-    """What is asked next, and the metric once it is known."""
+    """The next question, or the metric once it is known."""
     second, choices = questions(says, unknown)
     sums = sums if sums in choices else None
     name = suggestion(says, unknown, sums)
@@ -100,7 +100,7 @@ def opens(text: Any) -> Any:
 
 
 def shows(name: str) -> Callable[[], Any]:
-    """What selects a tab."""
+    """An update that selects a tab."""
     return lambda: gr.Tabs(selected=name)
 
 

@@ -30,12 +30,12 @@ from ..serving.limits import MAX_IMAGES
 
 
 def sweep_maps(computed: Computed) -> Sweep:
-    """What is counted at each score of an anomalous pixel; of an anomalous image, if only images are judged."""
+    """The sweep over scores of anomalous pixels, or of anomalous images if only images are judged."""
     return _sweep(computed.state, _sides(computed))
 
 
 def _sides(computed: Computed) -> dict[str, tuple[Side, Side]]:
-    """What is anomalous and what is normal by level, pixels first."""
+    """The anomalous and the normal side of each level, pixels first."""
     levels = sorted(check_levels(computed.options["levels"]), reverse=True)
     return {level: level_sides(computed.state, level) for level in levels}
 
@@ -44,13 +44,13 @@ def _sweep(state: Any, sides: Mapping[str, tuple[Side, Side]]) -> Sweep:
     level, both = next(iter(sides.items()))
     if level == "image":
         return binary_sweep(*both, "anomalous", "normal")
-    # pixels of an image are not independent, so they promise nothing of new ones
+    # pixels of an image are not independent, so they guarantee nothing for new ones
     sweep = binary_sweep(*both, "anomalous", "normal", lambda tp: {"PRO": pro_values(state, tp)}, promise=False)
     return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
 
 
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
-    """The images with the most pixels that the best threshold judges wrongly, those with a defect first."""
+    """Thumbnails of the images with the most wrong pixels at the best threshold, images with a defect first."""
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is None:
         return []
@@ -58,11 +58,11 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
     wrong, defects = [], []
     for image, (score_map, mask) in enumerate(pairs):
-        found, true = np.asarray(score_map) > threshold, np.asarray(mask)
+        flagged, true = np.asarray(score_map) > threshold, np.asarray(mask)
         defects.append(int(np.count_nonzero(true if ignored is None else (true != 0) & (true != ignored))))
         judged = True if ignored is None else true != ignored
-        missed = int(np.count_nonzero(judged & ~found & (true != 0)))
-        wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))
+        missed = int(np.count_nonzero(judged & ~flagged & (true != 0)))
+        wrong.append((missed + int(np.count_nonzero(judged & flagged & (true == 0))), missed, image))
     worst = sorted(wrong, key=lambda one: (not defects[one[2]], -one[0], one[2]))[:count]
     ends = np.asarray([f(np.asarray(part)) for part, _ in pairs for f in (np.min, np.max)], np.float64)
     low, high = float(ends.min()), float(ends.max())
@@ -78,12 +78,12 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
 
 
 def _said(missed: int, flagged: int, defect: int) -> str:
-    """What is wrong with an image, in words."""
+    """The errors of an image in words."""
     return f"missed {missed / defect:.0%}, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
 
 
 def no_pixels() -> Any:
-    """A picture that says why there is no curve."""
+    """An empty picture that says why there is no curve."""
     fig = figure("", "", height=120, showlegend=False).update_xaxes(visible=False).update_yaxes(visible=False)
     return fig.add_scatter(x=[0], y=[0], mode="text", text=["PRO needs the level pixel"], name="", hoverinfo="skip")
 
@@ -102,7 +102,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("regions times integration_limits", regions * limits, 10_000_000)
     thresholds = options["num_thresholds"]
     if isinstance(thresholds, int):
-        yield Cost("num_thresholds, or that times regions,", thresholds * max(1, regions), 5_000_000)
+        yield Cost("num_thresholds, times regions if there are any", thresholds * max(1, regions), 5_000_000)
         yield Cost("num_thresholds times integration_limits", thresholds * limits, 100_000_000)
 
 
@@ -121,7 +121,7 @@ _MASKS = {
 
 
 def _table(images: dict[int, list[str]], unit: float) -> Table:
-    """Rows of digits as a table with a column for the image."""
+    """Turn rows of digits into a table with a column `image`."""
     rows = [(image, *map(int, row)) for image, block in images.items() for row in block]
     columns = np.asarray(rows).T.tolist()
     scaled = [[value / unit for value in column] if unit != 1 else column for column in columns[1:]]

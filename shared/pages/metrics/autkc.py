@@ -13,12 +13,12 @@ from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
-    """With ties="expected" the chance of a hit is computed at each k up to K, for each K."""
+    """Costs of ties="expected", which computes the chance of a hit at each k up to K, for each K."""
     k_list = options["k_list"]
     if options["ties"] == "expected":
         total = sum(k for k in (k_list if isinstance(k_list, (list, tuple)) else [k_list]) if isinstance(k, int))
-        yield Cost("for the sum of k_list with ties='expected'", total, 100_000)
-        yield Cost("for the sum of k_list times samples with ties='expected'", total * len(state["above"]), 500_000_000)
+        yield Cost("in the sum of k_list with ties='expected'", total, 100_000)
+        yield Cost("in the sum of k_list times samples with ties='expected'", total * len(state["above"]), 500_000_000)
 
 
 PAGE = Page(

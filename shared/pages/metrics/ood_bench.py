@@ -27,12 +27,12 @@ _SAMPLED = " (every score; the numbers are sampled)"
 
 
 def _sides(computed: Computed) -> tuple[Side, Side]:
-    """Scores of the OOD samples and of the in-distribution ones."""
+    """Scores of the OOD and of the in-distribution samples."""
     return ood_sides(computed.state, *(computed.options[name] for name in ("in_value", "out_value", "ignore_value")))
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
-    """Nothing where equal samples have been counted, whose rows are not known."""
+    """The samples ranked worst; none if equal samples were merged into counts, since their rows are lost."""
     options, state = computed.options, computed.state
     if "counts" in state:
         return ()
@@ -42,7 +42,7 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 
 def sweep_ood(computed: Computed) -> Sweep:
-    """What is counted at each threshold."""
+    """The sweep over thresholds that separate OOD samples."""
     return binary_sweep(*_sides(computed), "OOD", "in-distribution")
 
 
@@ -54,8 +54,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
     sampled = computed.options["step"] is not None
 
     def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
-        """Both sides of each detector by its name, with the area where it is that of the curve."""
-        areas = [None if sampled else found.results.get(key) for _, found, _ in sides]
+        """Both sides of each detector by its name, which states the area if it is exactly that of the curve."""
+        areas = [None if sampled else detector.results.get(key) for _, detector, _ in sides]
         pooled = " pooled" * computed.pooled
         ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}

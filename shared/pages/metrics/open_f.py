@@ -49,7 +49,7 @@ DIGITS = Sample(
 
 
 def open_f_page(metric: type[Metric], question: str, average: str, *examples: Example) -> Page:
-    """The page of one of the two F-scores; average, as of `open_f_curve`."""
+    """The page of one of the two F-scores; `average` as in `open_f_curve`."""
     return Page(
         metric=metric,
         question=question,
@@ -68,7 +68,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
 
 
 def worst_open_set(computed: Computed) -> Sequence[Worst]:
-    """The samples of an open-set metric that are ranked worst; nothing where equal ones have been counted."""
+    """The samples ranked worst by an open-set metric; none if equal samples were merged into counts."""
     state = computed.state
     if "counts" in state or "thresholds" in state:
         return ()
@@ -78,26 +78,26 @@ def worst_open_set(computed: Computed) -> Sequence[Worst]:
 
 
 def _rows(state: Any) -> tuple[np.ndarray, ...]:
-    """Predicted and true classes and scores of each sample."""
+    """Predicted class, true class and score of each sample."""
     columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
     predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
     return predicted, classes, scores
 
 
 def _sides(state: Any) -> tuple[Side, ...]:
-    """Scores of the unknown samples, of those that are classified rightly, and of the others."""
+    """Scores of unknown, of correctly classified and of wrongly classified samples."""
     predicted, classes, scores = _rows(state)
     kinds = (classes < 0, (classes >= 0) & (predicted == classes), (classes >= 0) & (predicted != classes))
     return tuple(as_side(scores[kind]) for kind in kinds)
 
 
 def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
-    """F and what becomes of the samples at the thresholds of its curve and the best: unknown is score > threshold."""
+    """F and the decisions at the thresholds of its curve and at the best one; unknown means score > threshold."""
     state = computed.state
     predicted, classes, scores = _rows(state)
     num_classes = count_classes(state, computed.options["num_classes"])
-    found = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
-    f = {t: value for t, value in zip(found["threshold"], found["open_f"]) if np.isfinite(t)}
+    table = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
+    f = {t: value for t, value in zip(table["threshold"], table["open_f"]) if np.isfinite(t)}
     if not f:
         return None
     best = computed.results[f"{name}_threshold"]
@@ -115,19 +115,19 @@ def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
 def _f_at(
     thresholds: Sequence[float], predicted: Any, classes: Any, scores: Any, num_classes: int, average: str
 ) -> dict[float, float]:
-    """F at thresholds."""
+    """F at each threshold."""
     if not thresholds:
         return {}
     true, at = np.where(classes < 0, -1, classes), np.asarray(thresholds)
     macro = average == "macro"
-    found = (
+    scored = (
         macro_open_f(predicted, true, scores, num_classes, at) if macro else micro_open_f(predicted, true, scores, at)
     )
-    return dict(zip(thresholds, found[2] or ()))
+    return dict(zip(thresholds, scored[2] or ()))
 
 
 def histogram_by_kind(sides: Sequence[Side], sweep: Sweep | None) -> Any:
-    """The scores of unknown, rightly and wrongly classified samples, and the threshold that moves."""
+    """Draw the scores of unknown, correctly and wrongly classified samples, and the moving threshold."""
     unknown, correct, wrong = (np.asarray(side.repeated()) for side in sides)
     known = ((correct, "known, right class", BLUE, ""), (wrong, "known, wrong class", PURPLE, "."))
     fig, top = histograms("open-set score (higher is more unknown)", (*known, (unknown, "unknown", ORANGE, "/")))
@@ -135,7 +135,7 @@ def histogram_by_kind(sides: Sequence[Side], sweep: Sweep | None) -> Any:
 
 
 def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
-    """F over its thresholds, those of t_list, and the best one.
+    """Draw F over its thresholds, those of t_list, and the best one.
 
     Rivals are not drawn: their thresholds are on scales of their own.
     """
@@ -151,9 +151,9 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
         curve(fig, x, y, computed.title or "F", BLUE, **style)
     if f"{name}_curve" in computed.results:
-        given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
+        thresholds = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
-            x=given.tolist(),
+            x=thresholds.tolist(),
             y=computed.results[f"{name}_curve"],
             mode="markers",
             name="t_list",

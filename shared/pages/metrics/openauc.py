@@ -1,4 +1,4 @@
-"""The page of openauc: the OSCR curve, whose area it is, and the scores by kind."""
+"""The page of openauc: the OSCR curve, of which it is the area, and the scores by kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .open_f import COLUMNS, DIGITS, histogram_by_kind, worst_open_set
 
 
 def open_set_curve(state: Any) -> Curve:
-    """The OSCR curve of a state, whose area is OpenAUC."""
+    """The OSCR curve of a state; the area below it is OpenAUC."""
     unknown, correct, wrong = sides = open_set_sides(state)
     table = oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
     words = {"nothing flagged": "everything accepted", "everything flagged": "nothing accepted"}
@@ -38,7 +38,7 @@ def open_set_curve(state: Any) -> Curve:
 
 
 def sweep_openauc(computed: Computed) -> Sweep:
-    """What becomes of the samples at each threshold that another unknown sample exceeds."""
+    """The sweep over thresholds, one for each distinct score of an unknown sample."""
     sides = unknown, *known = open_set_sides(computed.state)
     sweep = open_set_sweep(sides, cuts(unknown, known, promise=True), {})
     needed = as_fraction(computed.options["tpr"], "tpr")
@@ -53,10 +53,10 @@ def sweep_openauc(computed: Computed) -> Sweep:
 def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
     fig = legend_inside(unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)")))
-    found = {computed.title or "OSCR": computed, **computed.rivals}
+    detectors = {computed.title or "OSCR": computed, **computed.rivals}
     said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
-        f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+        f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in detectors.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     accuracy = computed.results["closed_set_accuracy"]
@@ -150,7 +150,7 @@ PAGE = Page(
     sections={
         "Its parts": r"closed_set_accuracy|open_set_auroc",
         "At a threshold": r"open_set_accuracy@.*|ccr@.*",
-        "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
+        "If the least confident are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
     samples=(DIGITS,),
     joined=with_scores_of_logits,

@@ -28,12 +28,12 @@ from ..serving.limits import MAX_IMAGES
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
-    found = boxes_to_draw(computed.state, computed.options)
-    return [draw_boxes(found, computed), draw_confusion(found), draw_fates(computed), draw_sweep(computed)]
+    drawn = boxes_to_draw(computed.state, computed.options)
+    return [draw_boxes(drawn, computed), draw_confusion(drawn), draw_fates(computed), draw_sweep(computed)]
 
 
 def _draw_image(computed: Computed) -> Any:
-    """The boxes of one image, which are matched among themselves."""
+    """Draw the boxes of one image, matched without those of other images."""
     state: Any = computed.state
     image = computed.image
     ends = [np.concatenate([[0], np.cumsum(state[f"num_{side}"])]) for side in ("predictions", "references")]
@@ -44,39 +44,39 @@ def _draw_image(computed: Computed) -> Any:
         **{name: state[name][predicted] for name in ("predictions", "prediction_remainders")},
         **{name: state[name][true] for name in ("references", "reference_remainders", "ignored")},
     }
-    found = boxes_to_draw(one, computed.options)
-    return draw_boxes(found, computed._replace(image=0))
+    drawn = boxes_to_draw(one, computed.options)
+    return draw_boxes(drawn, computed._replace(image=0))
 
 
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
-    """The images with the most objects that are missed or called what they are not."""
-    found = boxes_to_draw(computed.state, computed.options)
-    wrong = np.isin(found.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, MISSED))
-    errors = np.bincount(found.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
+    """Thumbnails of the images with the most missed or misclassified objects."""
+    drawn = boxes_to_draw(computed.state, computed.options)
+    wrong = np.isin(drawn.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, MISSED))
+    errors = np.bincount(drawn.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
     worst = np.argsort(-errors, kind="stable")[:count]
     return [
         Thumbnail(
             image,
-            f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong",
-            _small(found, image, computed._replace(image=image).size),
+            f"{errors[image]} of {np.sum(drawn.true_image == image)} objects wrong",
+            _small(drawn, image, computed._replace(image=image).size),
         )
         for image in worst.tolist()
         if errors[image]
     ]
 
 
-def _small(found: DrawnBoxes, image: int, size: Size | None) -> bytes:
-    objects = np.flatnonzero((found.true_image == image) & np.isin(found.true_outcome, OF_OBJECTS))
-    predicted = np.flatnonzero(found.predicted_image == image)
-    boxes = [(found.predicted[i, :4].tolist(), STYLES[int(found.outcome[i])].color) for i in predicted]
-    boxes += [(found.true[i, :4].tolist(), STYLES[int(found.true_outcome[i])].color) for i in objects]
+def _small(drawn: DrawnBoxes, image: int, size: Size | None) -> bytes:
+    objects = np.flatnonzero((drawn.true_image == image) & np.isin(drawn.true_outcome, OF_OBJECTS))
+    predicted = np.flatnonzero(drawn.predicted_image == image)
+    boxes = [(drawn.predicted[i, :4].tolist(), STYLES[int(drawn.outcome[i])].color) for i in predicted]
+    boxes += [(drawn.true[i, :4].tolist(), STYLES[int(drawn.true_outcome[i])].color) for i in objects]
     reach = np.asarray([corners[2:] for corners, _ in boxes] or [(1.0, 1.0)]).max(axis=0)
-    # of YOLO: shares of the image
+    # YOLO's coordinates are fractions of the image
     width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach if size is None else size
     return box_picture(boxes, float(width), float(height))
 
 
-MAX_PAIRS = 4_000_000  # boxes that all overlap take some 180 bytes and 1 µs a pair, and are matched three times
+MAX_PAIRS = 4_000_000  # a pair of overlapping boxes takes some 180 bytes and 1 µs, and is matched three times
 MAX_CLASSES = 10_000
 
 
@@ -84,17 +84,17 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     pairs = int(np.sum(state["num_predictions"] * state["num_references"]))
     yield Cost("pairs of a prediction and an object of its image", pairs, MAX_PAIRS)
     classes = len(np.unique(state["predictions"][:, 5])) + items(options["known_classes"])
-    yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
+    yield Cost("known and predicted classes", classes, MAX_CLASSES)
 
 
 def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
-    """Known classes are those that the detector names; of them, one that no object has means unknown."""
+    """Guess the known classes, those the detector predicts, and the unknown id, one that is never annotated."""
     try:
         named, true = (
             {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
             for side in ("predictions", "references")
         )
-    except (ValueError, TypeError, LookupError):  # the metric says what is wrong with them
+    except (ValueError, TypeError, LookupError):  # the metric reports the error
         return Derived({}, "")
     if not named:
         return Derived({}, "")
@@ -110,7 +110,7 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Numbers in words: 0–5, 7."""
+    """Write integers as ranges: 0–5, 7."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -189,7 +189,7 @@ PAGE = Page(
             {"known_classes": (0, 1, 2), "unknown_class_id": 999},
         ),
         Example(
-            "Three boxes, all right",
+            "Three boxes, all correct",
             (
                 _table(
                     [

@@ -1,4 +1,4 @@
-"""Pages of the top-k metrics: accuracy over k, with the ks that were asked for or the area up to them."""
+"""Pages of the top-k metrics: accuracy over k, with the values of k_list or the area up to them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..figures.digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
 
-MAX_K = 200  # that are drawn
-MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
+MAX_K = 200  # bars drawn
+MIN_K = 10  # bars drawn at least, if there are as many; otherwise twice the largest k of k_list
 COLUMNS = (
     Matrix("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p")),
     Column("references", ("y_true", "labels", "label", "target", "true")),
@@ -58,7 +58,7 @@ TOPK_SCORES = rows("""
 
 
 def draw_accuracies(computed: Computed) -> Sequence[Any]:
-    """Accuracy at k for every k, and the ks of the results."""
+    """Draw accuracy at every k, and mark the ks of the results."""
     fig, shown = _bars(computed, until=0)
     for i, k in enumerate(k for k in _ks(computed) if k <= shown):
         value = computed.results[f"accuracy@{k}"]
@@ -70,7 +70,7 @@ def draw_accuracies(computed: Computed) -> Sequence[Any]:
 
 
 def draw_area(computed: Computed) -> Sequence[Any]:
-    """Accuracy at k for every k, the area up to the largest K filled: its mean height is AUTKC@K."""
+    """Draw accuracy at every k, filled up to the largest K: the mean height there is AUTKC@K."""
     until = max(_ks(computed))
     fig, shown = _bars(computed, until)
     for k, (color, dash) in zip(_ks(computed), cycle(LINES[1:])):
@@ -87,18 +87,18 @@ def draw_area(computed: Computed) -> Sequence[Any]:
 
 
 def _ks(computed: Computed) -> list[int]:
-    """The ks that were asked for."""
+    """The values of k_list."""
     k_list, width = computed.options["k_list"], int(computed.state["predictions_width"])
     return [] if k_list is None else as_int_list(k_list, "k_list", 1, width)
 
 
 def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
-    """Bars of accuracy at k, the first ones in blue (all, if `until` is 0), and the number of bars."""
+    """Draw bars of accuracy at k, the first `until` in blue (all if it is 0); also return the number of bars."""
     options = computed.options
     ranks = known_ranks(computed.state, ignore_unknown=options["ignore_unknown"])
     width = int(computed.state["predictions_width"])
-    asked = _ks(computed)
-    ks = range(1, min(width, MAX_K, max(MIN_K, 2 * max(asked))) + 1 if asked else min(width, MAX_K) + 1)
+    listed = _ks(computed)
+    ks = range(1, min(width, MAX_K, max(MIN_K, 2 * max(listed))) + 1 if listed else min(width, MAX_K) + 1)
     settings = {name: options[name] for name in ("ties", "average", "percent")}
     bars = topk_rates(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, **settings)
     heights = list(bars.values())

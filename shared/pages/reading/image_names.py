@@ -14,7 +14,7 @@ FILES, IDS = "files of images", "ids of images"  # names of Data that `with_name
 
 
 def with_names(sources: Sequence[Data]) -> list[Data]:
-    """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
+    """Give images equal names in predictions and references: the last parts of paths that tell them apart.
 
     The names of classes and the sizes of images are those of the references.
 

@@ -57,14 +57,14 @@ def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(table["group"]) if isinstance(table, Mapping) and "group" in table else []
 
 
-def _with_direction(found: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
+def _with_direction(results: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
     """The numbers that can be better or worse, with their intervals; all where none can."""
-    numbers = {key: value for key, value in found.items() if isinstance(value, (int, float))}
+    numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
     kept = {key for key in numbers if direction(key, kinds) is not None} or {*numbers}
     ends = {f"{key}_{end}" for key in kept for end in ("low", "high")}
     chosen: dict[str, Any] = {key: value for key, value in numbers.items() if key in kept | ends}
     chosen[KINDS] = kinds
-    groups = found.get("groups")
+    groups = results.get("groups")
     if isinstance(groups, Mapping):
         chosen["groups"] = {key: value for key, value in groups.items() if key in {"group", *kept, *ends}}
     return chosen

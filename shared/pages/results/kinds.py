@@ -1,4 +1,4 @@
-"""What keys of results are, as the results themselves say; no key is asked for its meaning."""
+"""Kinds of result keys, as the results state them; nothing is read out of a key's name."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def numbers_html(
 
 
 def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
-    """What is said, as HTML, of the mean of each rate over groups: of how many, and what all samples together give."""
+    """Notes, as HTML, on the mean of each rate: the number of groups, and the pooled value."""
     if summary.groups is None or pooled is None:
         return {}
     number = len({*summary.groups} - {*prefixes([*summary.groups])})
@@ -178,9 +178,9 @@ def result_help(inputs_description: str) -> dict[str, str]:
     """
     section = inputs_description.partition("Returns:\n")[2].partition("\n\n")[0]
     entries = re.findall(r"^    (\S[^:]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
-    found = {}
+    sentences = {}
     for names, text in entries:
         sentence = re.split(r"(?<=\.)\s+(?=[A-Z])|; ", " ".join(text.split()))[0].rstrip(".")
         for name in names.split(", "):
-            found[name] = f"{sentence[:1].upper()}{sentence[1:]}."
-    return found
+            sentences[name] = f"{sentence[:1].upper()}{sentence[1:]}."
+    return sentences

@@ -1,1 +1,1 @@
-"""What keeps a page within its bounds: limits, costs, requests, uploads and what is kept of a visitor."""
+"""Bounds of a page: limits, costs, requests, uploads and kept computations."""

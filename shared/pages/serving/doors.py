@@ -12,7 +12,7 @@ from .limits import Allowance
 
 
 class Door:
-    """What requests of one kind are allowed, the places for their bodies, and how large the latest ones were."""
+    """The limits of one kind of request, the places for bodies, and the sizes of recent ones."""
 
     def __init__(self, allowance: Allowance) -> None:
         self.allowance = allowance

@@ -20,7 +20,7 @@ from gradio.context import LocalContext
 from .limits import RefusedError
 
 MAX_SECONDS = 120.0
-_TOO_LONG = "expected at most {:g} seconds of computing on a page; the package and the command line have no such limit"
+_TOO_LONG = "stopped after {:g} seconds, the limit of a page; the package and the command line have no such limit"
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class EndedError(BaseException):  # no `except Exception` on its way takes it fo
 
 
 class _Run:
-    """A computation of this thread, for the visitor whose event it is."""
+    """A computation of this thread, started by a visitor's event."""
 
     def __init__(self, seconds: float) -> None:
         session = getattr(LocalContext.request.get(None), "session_hash", None)
@@ -97,7 +97,7 @@ def _watching(process: int) -> None:
 
 
 def bounded(call: Callable[..., T], *values: Any, seconds: float | None = None) -> T:
-    """What a call returns; RefusedError where it takes more than `MAX_SECONDS`, or its visitor leaves."""
+    """Run a call; raise RefusedError if it takes more than `MAX_SECONDS` or its visitor leaves."""
     with _starting:
         _watching(os.getpid())
     run = _Run(MAX_SECONDS if seconds is None else seconds)

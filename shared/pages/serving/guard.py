@@ -1,4 +1,4 @@
-"""What reaches the server: no body above the limits of size, time and number, and no file that anybody uploaded leaves.
+"""Middleware that bounds request bodies by size, time and number, and serves no uploaded file.
 
 Bytes are counted as they come, whatever a request says of its length. An upload has a random address, but whoever
 learns it could have the file; no page shows one, so none is served.
@@ -180,14 +180,14 @@ class _Exchange:
 
 
 def listener(path: str, query: bytes) -> str:
-    """The session, or the call, whose answers a request waits for; empty for any other request.
+    """The session or call that a request waits for; empty for any other request.
 
     >>> listener("/gradio_api/queue/data", b"session_hash=abc"), listener("/gradio_api/call/compute/7f", b"")
     ('abc', '7f')
     """
     call = re.search(r"/call/[^/]+/([^/]+)/?$", path)
-    asked = parse_qs(query.decode("latin-1")).get("session_hash", [""]) if path.endswith("/queue/data") else [""]
-    return call[1] if call else asked[0]
+    session = parse_qs(query.decode("latin-1")).get("session_hash", [""]) if path.endswith("/queue/data") else [""]
+    return call[1] if call else session[0]
 
 
 async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""What was computed last, for a few visitors: another image or detector is shown without computing again."""
+"""The latest computations of a few visitors, so that another image or detector needs no new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an upload may be: its size, its contents, and what is said of it when it is refused."""
+"""Limits of uploads: their size and contents, and the messages that refuse them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SILENCE = 30.0  # seconds until the next part of a body has to come
 
 
 class Allowance(NamedTuple):
-    """What requests of one kind may take.
+    """Limits of one kind of request.
 
     size: bytes of a body
     lists: opening brackets in a body of JSON; None for other bodies
@@ -64,11 +64,11 @@ CALLS = Allowance(
 
 
 class RefusedError(ValueError):
-    """A file that is too large, or not what its name says. The message names the file, never its folder."""
+    """A file that is too large, or of another kind than its name says. The message names the file, never its folder."""
 
 
 def check_header(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError for a first line with a decimal among its names: then it is a sample, and would be lost."""
+    """Raise RefusedError if a decimal stands among the names in the first line: a sample would be lost there."""
     for name in names:
         if _DECIMAL.fullmatch(name.strip()):
             line = ", ".join(names[:5])
@@ -84,19 +84,20 @@ _DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 def check_files(paths: list[Path]) -> None:
     """Raise RefusedError if there are too many files or they are too large; nothing is read."""
     if len(paths) > MAX_FILES:
-        raise RefusedError(f"expected at most {MAX_FILES} files, got {len(paths)}")
+        raise RefusedError(f"pages take at most {MAX_FILES} files at once, not {len(paths)}")
     total = sum(path.stat().st_size for path in paths)
     if total > MAX_BYTES:
-        raise RefusedError(f"expected at most {MAX_BYTES:,} bytes of files, got {total:,}")
+        raise RefusedError(f"pages take at most {MAX_BYTES:,} bytes of files, not {total:,}")
     for path in paths:
         if path.suffix.lower() == ".json" and path.stat().st_size > MAX_JSON_BYTES:
-            raise RefusedError(f"{path.name}: expected at most {MAX_JSON_BYTES:,} bytes, got {path.stat().st_size:,}")
+            size = path.stat().st_size
+            raise RefusedError(f"{path.name}: pages take at most {MAX_JSON_BYTES:,} bytes of JSON, not {size:,}")
 
 
 def check_unpacked(name: str, num_bytes: int) -> None:
     """Raise RefusedError if a file would take more memory than is allowed."""
     if num_bytes > MAX_UNPACKED:
-        raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
+        raise RefusedError(f"{name}: pages take at most {MAX_UNPACKED:,} bytes unpacked, not {num_bytes:,}")
 
 
 def check_contents(path: Path) -> None:
@@ -106,16 +107,16 @@ def check_contents(path: Path) -> None:
 
 
 def check_listing(name: str, file: IO[bytes]) -> None:
-    """As `check_contents`, of an archive that is open, or in memory."""
+    """As `check_contents`, for an archive that is open or in memory."""
     end = file.seek(0, 2)
     file.seek(max(0, end - 65_557))
     tail = file.read()
     place = tail.rfind(b"PK\x05\x06")
     record = tail[place : place + 22] if place >= 0 else b""
-    if len(record) == 22:  # otherwise its reader says what is wrong with it
+    if len(record) == 22:  # otherwise its reader reports the error
         count, size = struct.unpack_from("<HL", record, 10)
         if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
-            raise RefusedError(f"{name}: expected an archive of at most {MAX_MEMBERS:,} files")
+            raise RefusedError(f"{name}: pages take an archive of at most {MAX_MEMBERS:,} files, and this has more")
 
 
 def check_archive(path: Path) -> None:
@@ -126,7 +127,7 @@ def check_archive(path: Path) -> None:
 
 
 def without_paths(message: str) -> str:
-    """A message of a library, without the folders it names and without addresses in memory.
+    """Strip folders and memory addresses from a library's message.
 
     >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'"), without_paths("got <Call object at 0x7f50>")
     ("cannot identify '…/mask.png'", 'got <Call object>')

@@ -30,7 +30,7 @@ def decisions_section(model: Model) -> Section:
         right={("Anomalous", _CALLED[0]), ("Normal", _CALLED[1])},
         notes={name: f"{sum(counts):,}" for name, counts in rows.items()},
     )
-    (found, missed), (alarms, kept) = rows.values()
+    (detected, missed), (alarms, kept) = rows.values()
     every = "All images" if len(groups) == 1 else "Both" if len(groups) == 2 else f"All {len(groups)}"
     cards = [card(table, title=every)]
     if len(groups) <= _FULL:
@@ -39,7 +39,7 @@ def decisions_section(model: Model) -> Section:
         cards += [_worst_card(model, groups, anomalous=side) for side in (True, False)]
     each = "each category" if len(groups) > 1 else groups[0]
     lead = (
-        f"{model.name}, {each} at {model.thresholds_in_words}: {missed:,} of {found + missed:,} defects are missed, "
+        f"{model.name}, {each} at {model.thresholds_in_words}: {missed:,} of {detected + missed:,} defects are missed, "
         f"{alarms:,} of {alarms + kept:,} normal images are false alarms."
     )
     body = grid(*cards, columns=min(3, len(cards)))

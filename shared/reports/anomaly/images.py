@@ -52,7 +52,7 @@ def images_section(models: Sequence[Model], count: int, *, progress: bool = Fals
 
 
 def _lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
-    """What stands beside what, and how many images there are of each kind of error."""
+    """The caption above the images: their layout, and the number of each kind of error."""
     model = models[0]
     wrong = [image for group in model.run.groups for image in model.images(group) if not model.right(group, image)]
     maps = f"the maps of {models[0].name} and {models[1].name}" if len(models) > 1 else "its map"
@@ -64,7 +64,7 @@ def _lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
 
 
 def _keys(model: Model) -> str:
-    """What the lines over images mean."""
+    """The key to the lines over images."""
     keys = '<span><i class="line defect"></i>true defect</span>'
     if any(model.threshold(group, "pixel") is not None for group in model.run.groups):
         keys += '<span><i class="line flagged"></i>score &gt; threshold of pixels</span>'
@@ -110,7 +110,7 @@ def _tile(
 
 
 def _words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:
-    """What an image was called, and how many of its pixels."""
+    """The decision on an image, and its number of flagged pixels."""
     score, image = worst.image.score, model.threshold(worst.group, "image")
     pixel = model.threshold(worst.group, "pixel")
     if image is None:

@@ -29,8 +29,8 @@ class Model(NamedTuple):
     @property
     def thresholds_in_words(self) -> str:
         """Where the thresholds of images come from."""
-        given = self.run.results["evaluation"]["options"]["image_threshold"] is not None
-        return "the threshold chosen before" if given else "its threshold of the best F1 on these images"
+        is_fixed = self.run.results["evaluation"]["options"]["image_threshold"] is not None
+        return "the threshold chosen before" if is_fixed else "its threshold of the best F1 on these images"
 
     def images(self, group: str) -> list[ScoredImage]:
         """The images of a group, with their scores."""

@@ -100,8 +100,8 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
         "image_labels": np.asarray([image.anomalous for image in images]),
         **({"groups": [image.image.category for image in images]} if len(groups) > 1 else {}),
     }
-    found = metric.compute(predictions=_as_maps(run), **shared)
-    ends = {key: value for key, value in found.items() if key.endswith(("_low", "_high"))}
+    summary = metric.compute(predictions=_as_maps(run), **shared)
+    ends = {key: value for key, value in summary.items() if key.endswith(("_low", "_high"))}
     if other is None:
         return Numbers({**run.results, **ends}, None, None, words)
     table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=_RESAMPLES, **shared)

@@ -75,7 +75,7 @@ def outline(region: np.ndarray, name: str) -> str:
 
 
 def _cells(region: np.ndarray, side: int) -> np.ndarray:
-    """A region on a grid whose longer side has so many cells."""
+    """Reduce a region to a grid of at most that many cells a side."""
     rows, columns = _scaled(region.shape, side)
     if rows >= region.shape[0] and columns >= region.shape[1]:
         return resized_map(region, (rows, columns), "nearest")
@@ -103,7 +103,7 @@ def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
 
 
 def _scaled(shape: Sequence[int], side: int) -> tuple[int, int]:
-    """Rows and columns whose longer one is `side`."""
+    """Scale (rows, columns) so that the longer one is `side`."""
     scale = side / max(shape)
     rows, columns = (max(1, round(scale * length)) for length in shape)
     return rows, columns

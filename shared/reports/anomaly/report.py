@@ -72,7 +72,7 @@ def write_anomaly_report(
 
 
 def _said(run: AnomalyRun, names: Sequence[str]) -> list[str]:
-    """What was evaluated."""
+    """A line on the data evaluated."""
     record = run.results["evaluation"]
     count, images = len(record["categories"]), len(run.images)
     title = TITLES.get(record["layout"], "masks in a folder")

@@ -20,7 +20,7 @@ class Worst(NamedTuple):
 
 
 def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
-    """The images of a group with errors, and those found whose defects are mostly not."""
+    """The images of a group with errors, and detected images with mostly uncovered defects."""
     threshold = model.threshold(group, "image")
     images = sorted(model.images(group), key=lambda image: image.score)
     anomalous = [image for image in images if image.anomalous]
@@ -34,8 +34,8 @@ def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
     for kind, own in (("missed", missed), ("alarm", alarms)):
         yield from (Worst(group, kind, rank, image) for rank, image in enumerate(own[:count]))
     if model.threshold(group, "pixel") is not None:
-        found = [image for image in anomalous if image.score > threshold and image.marked]
-        candidates = zip(found[: 3 * count], read_maps(model, found[: 3 * count]))
+        detected = [image for image in anomalous if image.score > threshold and image.marked]
+        candidates = zip(detected[: 3 * count], read_maps(model, detected[: 3 * count]))
         shares = [(_covered(model, group, content), image) for image, content in candidates]
         partly = sorted((pair for pair in shares if pair[0] < 0.5), key=lambda pair: pair[0])
         yield from (Worst(group, "partly", rank, image) for rank, (_, image) in enumerate(partly[:count]))

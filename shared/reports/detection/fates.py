@@ -1,4 +1,4 @@
-"""What became of objects and predictions, as parts of a report: fates, confusions, decisions, kinds of errors."""
+"""Sections on the fates of objects and predictions: confusions, decisions, kinds of errors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _parts(errors: DetectionErrors, side: str) -> list[Part]:
 
 
 def _said(errors: DetectionErrors) -> str:
-    """What became of the unknown objects that were not found, in a sentence."""
+    """A sentence on the unknown objects that were not found."""
     own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
     total = sum(own.values())
     if not total:

@@ -70,7 +70,7 @@ def shown_boxes(boxes: Sequence[ErrorBox]) -> list[ErrorBox]:
 
 
 def box_words(box: ErrorBox, names: Mapping[int, str]) -> str:
-    """What became of a box, in words.
+    """The outcome of a box, in words.
 
     >>> box_words(ErrorBox((0, 0, 1, 1), "unknown called known", 0, 0.5, 6), {0: "zero", 6: "six"})
     'called zero (0.50), is six: unknown called known'
@@ -91,7 +91,7 @@ def _rect(box: ErrorBox, names: Mapping[int, str]) -> str:
 
 
 def _name(box: ErrorBox, names: Mapping[int, str], letters: float, reach: float) -> str:
-    """What an erroneous box was called, above it, or below where there is no room."""
+    """Write the class of an erroneous box above it, or below where there is no room."""
     if _CLASSES.get(box.kind) in (None, *_UNNAMED):
         return ""
     x1, y1, _, y2 = box.box

@@ -74,7 +74,7 @@ def write_report(
 
 
 def _facts(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
-    """What was evaluated."""
+    """The facts on the data evaluated."""
     counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
     known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
     return [

@@ -26,7 +26,7 @@ def facts_html(facts: Mapping[str, str]) -> str:
 
 
 def keys_html(keys: Sequence[tuple[str, str, str]]) -> str:
-    """What colours mean: for each a token, its name, and a number or "" behind it."""
+    """A colour key: for each colour a token, its name, and a number or "" behind it."""
     said = (
         f'<span><i class="box {token}"></i>{escape(name)}{f" <b>{escape(value)}</b>" if value else ""}</span>'
         for token, name, value in keys

@@ -22,7 +22,7 @@ def data_table(
     last: int = 0,
     digits: int = DIGITS,
 ) -> str:
-    """A table that scrolls within itself, whose head and first column stay.
+    """A table that scrolls within itself; its head and first column stay.
 
     Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
     counts, None a dash, tuples (value, low, high) with an interval, lists of a rate for each model, which have bars in

@@ -1,1 +1,1 @@
-"""What a table of many models needs: an order, ranks, and which of them do not differ from the best."""
+"""Tables of many models: their order, ranks, and the models that do not differ from the best."""

@@ -46,7 +46,7 @@ def _sizes(part: Part) -> np.ndarray:
 
 
 def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
-    """What files have to share to be compared: the metric, its options, and the samples of each group."""
+    """The facts that files must share to be compared: the metric, its options, and the samples of each group."""
     options = repr(sorted(metric.loaded_options.items()))
     groups = [(part.name, _kinds(part), _sizes(part)) for part in parts]
     return metric.name, options, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)

@@ -445,12 +445,12 @@ def nonsense(suffix: str) -> Callable[[Path], Path]:
 REFUSED = {
     "pickle-npy": (pickled, "upload.npy: cannot be read as npy: expected numbers as .*, got objects"),
     "pickle-npz": (pickled_npz, "upload.npz: cannot be read as npz: .*allow_pickle=False"),
-    "zip-bomb": (zip_bomb, "upload.npz: expected at most 200,000,000 bytes unpacked, got 200,000,"),
+    "zip-bomb": (zip_bomb, "upload.npz: pages take at most 200,000,000 bytes unpacked, not 200,000,"),
     "npy-header": (lambda path: npy_header_of(path, "(10000000000,)"), "upload.npy: .* or no whole .npy file"),
     "npz-header": (npz_header_lie, "upload.npz: "),
-    "parquet-bomb": (parquet_bomb, "upload.parquet: expected at most 200,000,000 bytes unpacked"),
-    "large-csv": (large, "expected at most 50,000,000 bytes of files, got 50,000,001"),
-    "large-json": (large_json, "upload.json: expected at most 10,000,000 bytes, got 10,000,001"),
+    "parquet-bomb": (parquet_bomb, "upload.parquet: pages take at most 200,000,000 bytes unpacked"),
+    "large-csv": (large, "pages take at most 50,000,000 bytes of files, not 50,000,001"),
+    "large-json": (large_json, "upload.json: pages take at most 10,000,000 bytes of JSON, not 10,000,001"),
     "deep-json": (deep_json, "upload.json: .* expected fewer lists in lists"),
     "other-suffix": (
         nonsense(".pkl"),
@@ -472,7 +472,7 @@ def test_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_too_many_files(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="expected at most 200 files, got 201"):
+    with pytest.raises(RefusedError, match="pages take at most 200 files at once, not 201"):
         uploads.read_files([tmp_path / f"{i}.csv" for i in range(201)], {})
 
 

@@ -76,12 +76,12 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     columns: dict[str, Any] = {f"d{chr(97 + i)}": [0.1, 0.9] for i in range(MAX_DETECTORS + 1)}
     np.savez(path, **columns, label=[0, 1])
     made_of = {"predictions": [f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], "references": ["label"]}
-    with pytest.raises(RefusedError, match=f"expected at most {MAX_DETECTORS} detectors on a page"):
+    with pytest.raises(RefusedError, match=f"pages take at most {MAX_DETECTORS} detectors"):
         one.run(Form(files=[[path]], made_of=made_of))
     monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
     form = Form(files=[[path]], options={"confidence_level": "0.9"})
     two, first = ({**made_of, "predictions": made_of["predictions"][:count]} for count in (2, 1))
-    with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level on a page, got 4"):
+    with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level, not 4"):
         one.run(form._replace(made_of=two))
     done = one.run(form._replace(made_of=first))
     (found,) = done.detectors.values()
