@@ -462,7 +462,8 @@ def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], brows
         with np.load(gallery_data("autkc") / "digits.npz") as arrays:
             columns = {"predictions": arrays["logits"], "references": arrays["labels"]}
         results = load("autkc").compute(**columns, k_list=(1, 2, 3))
-        shown = [json.loads(cell.get_attribute("data-full")) for cell in tab.locator("#autkc-numbers td > button.number > [data-full]").all()]
+        cells = tab.locator("#autkc-numbers td > button.number > [data-full]").all()
+        shown = [json.loads(cell.get_attribute("data-full")) for cell in cells]
         assert shown == [*results.values()]
 
 
