@@ -462,7 +462,8 @@ def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], brows
         with np.load(gallery_data("autkc") / "digits.npz") as arrays:
             columns = {"predictions": arrays["logits"], "references": arrays["labels"]}
         results = load("autkc").compute(**columns, k_list=(1, 2, 3))
-        shown = [json.loads(cell.get_attribute("title")) for cell in tab.locator("#autkc-numbers td > span").all()]
+        cells = tab.locator("#autkc-numbers td > button.number > [data-full]").all()
+        shown = [json.loads(cell.get_attribute("data-full")) for cell in cells]
         assert shown == [*results.values()]
 
 
@@ -687,7 +688,7 @@ def test_an_image_is_chosen_by_key(gallery: tuple[str, Path], browser: Any) -> N
         cells = table.locator("td > *")
         assert {*cells.evaluate_all("cells => cells.map((cell) => cell.getClientRects().length)")} == {1}
         row = table.locator("tbody tr").nth(4)
-        row.get_by_role("button").click()
+        row.locator("button.see").click()
         assert row.inner_text().startswith("5 · ")
         assert chosen.input_value() == "5"
 
