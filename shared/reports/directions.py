@@ -46,9 +46,9 @@ def direction(key: str) -> Direction | None:
     name = key.rpartition("/")[2]
     if name.endswith(("_low", "_high", "_error", "_threshold")):
         return None
-    for found, patterns in _KEYS.items():
+    for kind, patterns in _KEYS.items():
         if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
-            return found
+            return kind
     return None
 
 

@@ -70,13 +70,13 @@ def make_table(
         cells = marked_best(cells, undecided)
     else:
         cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
-    files, named, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    files, named, present = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
     named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
     if rows is None:
         rows = "groups" if len(files) == 1 and len(named) > 1 else "files"
-    wanted = _chosen(found, keys, "keys")
+    wanted = _chosen(present, keys, "keys")
     taken = named if groups is None and rows == "groups" else _chosen(named, groups or [OVERALL], "groups")
-    called = _Names(wanted, names, {*files, *named, *found})
+    called = _Names(wanted, names, {*files, *named, *present})
     if rows == "files":
         columns = [(group, key) for group in taken for key in wanted]
         lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
@@ -165,12 +165,12 @@ def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: See
     if not values:
         raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.text!r}")
     most: dict[str, int] = {}
-    for (name, _, _), found in values.items():
-        most[name] = max(most.get(name, 0), len(found))
-    for (name, group, key), found in values.items():
-        if len(found) < most[name]:
-            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
-    return {place: Cell(place[2], mean_of_seeds(found), std_of_seeds(found)) for place, found in values.items()}
+    for (name, _, _), of_seeds in values.items():
+        most[name] = max(most.get(name, 0), len(of_seeds))
+    for (name, group, key), of_seeds in values.items():
+        if len(of_seeds) < most[name]:
+            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(of_seeds)}")
+    return {place: Cell(place[2], mean_of_seeds(numbers), std_of_seeds(numbers)) for place, numbers in values.items()}
 
 
 def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
@@ -179,10 +179,10 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
         return list(names)
     chosen: list[str] = []
     for pattern in patterns:
-        found = [name for name in names if pattern in (name, _end(name, option)) or fnmatchcase(name, pattern)]
-        if not found:
+        matching = [name for name in names if pattern in (name, _end(name, option)) or fnmatchcase(name, pattern)]
+        if not matching:
             raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
-        chosen += [name for name in found if name not in chosen]
+        chosen += [name for name in matching if name not in chosen]
     return chosen
 
 

@@ -67,11 +67,11 @@ def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
         says = gr.Radio([CLASSES, SCORE, BOXES, MAPS], label=SAYS, elem_id="ask-says")
         unknown = gr.Radio([YES, NO], label=UNKNOWN, visible=False, elem_id="ask-unknown")
         sums = gr.Radio([], label=SUMS, visible=False, elem_id="ask-sums")
-        found = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
+        way = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
     answers = [says, unknown, sums]
     for part in answers:
-        part.input(asked, answers, [unknown, sums, found], **QUIET)
-    found.click(opens, [found], [tabs], **QUIET)
+        part.input(asked, answers, [unknown, sums, way], **QUIET)
+    way.click(opens, [way], [tabs], **QUIET)
     with gr.Column(elem_classes="cards"):
         for name, page in pages.items():
             with gr.Column(elem_classes="metric-card", min_width=0):

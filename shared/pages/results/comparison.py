@@ -37,7 +37,7 @@ def compared(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> Comp
     kinds = {key: kind for summary in summaries.values() for key, kind in summary.kinds().items()}
     if len(results) == 1 and not _groups(results):
         return None
-    scalars = {name: _with_direction(found, kinds) for name, found in results.items()}
+    scalars = {name: _with_direction(numbers, kinds) for name, numbers in results.items()}
     groups = _groups(results)
     wanted = [*sorted(prefixes(groups)), OVERALL] if groups and len(results) > 1 else None
     marked = marks(summaries, pairs) if pairs else frozenset()

@@ -124,7 +124,7 @@ def _numbers(results: Results) -> dict[str, Any]:
 
 def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:
     """The options of the metric that were given, and the versions of what computed them."""
-    given = {
+    values = {
         name: " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         for name, value in options.items()
     }
@@ -133,4 +133,4 @@ def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:
         "numpy": np.__version__,
         "Python": platform.python_version(),
     }
-    return {**given, **versions}
+    return {**values, **versions}
