@@ -96,7 +96,7 @@ def detections_of(arguments: Mapping[str, Any], references: str, predictions: st
 
 
 def from_files(arguments: Mapping[str, Any], references: str) -> Run:
-    """The detections of files, and their results."""
+    """Read the detections of files, as the arguments name them, and compute their results."""
     detections = detections_of(arguments, references, arguments["predictions"])
     classes = detections.dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)

@@ -100,6 +100,6 @@ def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
 
 
 def meanings(numbers: Numbers) -> str:
-    """The meaning of each key and each threshold, in words."""
+    """List the keys and thresholds of the results with the meaning of each, in words."""
     keys = [*numbers.keys, *(key for key in numbers.results["groups"] if key.endswith("_threshold"))]
     return facts_html({key: words for key in dict.fromkeys(keys) if (words := meaning(key))})
