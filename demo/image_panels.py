@@ -56,7 +56,7 @@ def anomaly_example(axes: Sequence[Axes], results: Results) -> None:
         ax.contour(mask, [0.5], colors="white", linewidths=1.2)
     for ax, name in zip(axes, ("tile with pasted defects", "outline of the mask", "anomaly map")):
         ax.set(xticks=[], yticks=[], xlabel=name)
-    bar = axes[2].inset_axes((0, -0.14, 1, 0.045))
+    bar = axes[2].inset_axes((0, -0.2, 1, 0.045))
     axes[2].figure.colorbar(
         image, cax=bar, orientation="horizontal", label="squared error of R + G + B, each in [0, 1]"
     )
