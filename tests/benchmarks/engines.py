@@ -68,7 +68,7 @@ def dask(folder: Path) -> tuple[dict[str, Any], int]:
         merge(metric, state)
 
     with (
-        Client(n_workers=2, threads_per_worker=1, dashboard_address=None),
+        Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"),
         mock.patch.object(Metric, "merge", counting),
     ):
         return compute_parquet("ood_bench", folder, metrics=METRICS), sum(travelled)

@@ -154,7 +154,7 @@ def compute_on_cluster(run: Run, path: Path, processes: bool) -> tuple[dict[str,
     # as docs/guides/machines.md says that they need: more where each row is kept
     limit: Any = ("500MiB" if run.dtype == "float16" or run.significant_bits else "600MiB") if processes else 0
     with Client(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=processes, memory_limit=limit
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", processes=processes, memory_limit=limit
     ) as client:
         return compute_parquet(run.metric, path, **run.options), list(client.run(peak).values())
 

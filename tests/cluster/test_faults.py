@@ -259,7 +259,7 @@ def test_a_dask_worker_that_dies(tmp_path: Path) -> None:
     columns, options = cases.draw("ood_bench", 9)
     table = pa.table({key: pa.array(column) for key, column in columns.items()})
     pq.write_table(table, tmp_path / "scores.parquet", row_group_size=2)
-    own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
     with distributed.LocalCluster(**own) as cluster, distributed.Client(cluster) as client:
         first, *_ = client.scheduler_info()["workers"]
         process = client.run(os.getpid, workers=[first])[first]

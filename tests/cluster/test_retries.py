@@ -46,7 +46,7 @@ def begun():
         return len(file.readlines())
 
 if __name__ == "__main__":
-    own = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    own = dict(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     with LocalCluster(**own) as cluster, Client(cluster) as client:
         tasks = client.map(reduced, range(8), pure=False)
         wait(tasks)
