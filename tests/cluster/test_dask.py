@@ -34,7 +34,8 @@ every_metric = pytest.mark.parametrize("name", cases.METRICS)
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     # as much memory as docs/guides/machines.md says that workers need; a port of its own
-    own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit="500MiB")
+    own = dict(n_workers=2, threads_per_worker=1, processes=True, memory_limit="500MiB")
+    own["dashboard_address"] = "127.0.0.1:0"
     # on a busy machine its processes take their time to start
     patience = dask.config.set({f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")})
     with patience, dask_distributed.LocalCluster(**own) as cluster, dask_distributed.Client(cluster) as client:

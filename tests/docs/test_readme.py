@@ -122,11 +122,13 @@ def _run_script(step: Step, script: Path, capfd: Any) -> None:
     capfd.readouterr()
     if "dist.init_process_group" in step.text:
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-        subprocess.run([*torchrun, str(script)], check=True, timeout=300)
+        ended = subprocess.run([*torchrun, str(script)], timeout=300, check=False)
+        assert ended.returncode == 0, "".join(capfd.readouterr())
     else:
         runpy.run_path(str(script), run_name="__main__")
-    printed = [line for line in capfd.readouterr().out.splitlines() if re.match(r"[\d.]+|\{'auroc", line)]
-    assert len(printed) >= step.text.count("\nprint(")
+    output = capfd.readouterr().out
+    printed = [line for line in output.splitlines() if re.match(r"[\d.]+|\{'auroc", line)]
+    assert len(printed) >= step.text.count("\nprint("), output
 
 
 def _run_commands(step: Step, folder: Path, run: Any) -> None:
