@@ -102,7 +102,11 @@ class Page:
         """Press the button, and wait until the answer replaces what was there."""
         self.tab.evaluate(BEFORE, self.name)
         self.part("compute").click()
-        self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
+        answer = self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first
+        try:
+            answer.wait_for()
+        except Exception:  # of playwright, which is imported where there is a browser
+            raise AssertionError(f"no answer: {self.tab.locator('body').inner_text()}") from None
 
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
