@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts
-from .anomaly.aupro import aupro, sampled_aupro
+from .anomaly.aupro import aupro
 from .anomaly.maps import reduce_maps
 from .anomaly.pro import pro_curve
 from .anomaly.regions import split_regions
+from .anomaly.sampled_aupro import sampled_aupro
 from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk import reduce_topk, reduce_topk_scores
 from .classification.topk_metrics import AUTKC, AccuracyK
