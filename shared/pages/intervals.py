@@ -14,7 +14,7 @@ from ..metric.groups import GROUPS
 from .assembly.data_sets import shares_of_groups
 from .figures.computed import Computed
 from .page import Page
-from .results.view import Computation
+from .results.computation import Computation
 from .serving.costs import check_costs, drawn_costs
 
 LEVEL = 0.95  # of intervals that come by themselves

@@ -18,7 +18,8 @@ from .form.controls import options_of
 from .form.form import OWN, Form, as_names
 from .page import Page
 from .results.call import recipe_of
-from .results.view import Computation, View, Viewer
+from .results.computation import Computation
+from .results.view import View, Viewer
 from .serving.costs import (
     MAX_COUNTED,
     MAX_GROUPS,

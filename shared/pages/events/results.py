@@ -9,8 +9,9 @@ import gradio as gr
 from ..form.form import Form, with_sample
 from ..intervals import can_come, come_by_themselves, with_intervals
 from ..results.comparison import TEXT_FORMS
+from ..results.computation import Computation
 from ..results.message import message
-from ..results.view import Computation, View
+from ..results.view import View
 from ..runner import Runner, explain
 from ..serving.ending import bounded
 from ..serving.kept import KEPT
