@@ -1,4 +1,4 @@
-"""The option --report of compute: a page of the samples with the most misleading scores."""
+"""The option --report of compute: write a page of the samples with the most misleading scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
 def error_report(
     name: str, results: Mapping[str, Any], folder: Path, images: str | None, places: Mapping[str, str], count: int
 ) -> Callable[[], object]:
-    """The function that writes the report, after a check that each of `count` samples has an image."""
+    """A function that writes the report, after a check that each of `count` samples has an image."""
     pictures = None if images is None else list_images(images, count)
     about = ", ".join(f"{column}: {place}" for column, place in places.items())
     return partial(write_error_report, dict(results), folder, title=f"Errors, {name}", about=about, images=pictures)
