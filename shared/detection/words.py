@@ -21,7 +21,7 @@ OUTCOME_WORDS = (
     "known, called unknown",
     "unknown, called known",
     "missed object",
-    "none",
+    "nothing there",
     "ignored object",
     "left out, its class counts nowhere",
 )

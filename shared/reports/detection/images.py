@@ -33,7 +33,7 @@ _KEYS = (
     ("placed", "badly placed; its object dashed"),
     ("missed", "missed"),
     ("found", "right"),
-    ("nothing", "none"),
+    ("nothing", "nothing there"),
 )
 
 
