@@ -481,7 +481,7 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no names": (
         lambda: formats.class_ids(["yak"], {}),
-        r"of none, since the references give none: use --names, or ids",
+        r"of none, since the references have no names: use --names, or ids",
     ),
     "no such file": (lambda: formats.read_names(["no/names.txt"]), r"no/names.txt: expected names, got No such file"),
     "no name for a class": (
