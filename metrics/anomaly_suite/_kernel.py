@@ -3809,6 +3809,7 @@ def samples_above(side: Side, threshold: float) -> int:
 # then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
 
 Area = TypeVar("Area")
+_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -3829,8 +3830,8 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
     ordered, order = sorted_with(region_scores, indices(region_scores))
-    counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
-    return areas_up_to(counts, region_sizes, normal.shape[0], limits)
+    steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
+    return areas_up_to(steps, steps.of_pixels(order), region_sizes, normal.shape[0], limits)
 
 
 def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
@@ -3842,30 +3843,44 @@ def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[
     return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
 
 
-def counts_of_pixels(order: Array) -> Quantity:
-    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend.
+class Steps(NamedTuple):
+    """Normal pixels at each distinct score of the anomalous pixels, the highest score first.
 
-    Before scores were cut, the ramp of a pixel lay between the two: so the area is between those of steps at either.
+    above: (T,) normal pixels with a higher score
+    fp: (T,) normal pixels with the score or a higher one
+    sizes: (T,) anomalous pixels with the score, Σ = A
     """
-    xp = array_namespace(order)
 
-    def part(counts: Counts) -> tuple[Array, Array]:
-        return xp.repeat(counts.above, counts.sizes), xp.repeat(counts.fp, counts.sizes)
+    above: Array
+    fp: Array
+    sizes: Array
 
-    def value(parts: list[tuple[Array, Array]], *_: int) -> tuple[Array, Array]:
-        above, fp = (xp.empty_like(order, dtype=xp.int64) for _ in range(2))
-        descending = xp.flip(order)
-        for column, values in zip((above, fp), zip(*parts)):
-            column[descending] = xp.concat(values)
-        return above, fp
+    def of_pixels(self, order: Array) -> Array:
+        """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
+        xp = array_namespace(order)
+        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
+        steps = xp.empty_like(order)
+        steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
+        return steps
 
-    return Quantity(part, value, None, in_either_order(part))
+
+def _steps(counts: Counts) -> Steps:
+    return Steps(counts.above, counts.fp, counts.sizes)
+
+
+def _joined(parts: list[Steps], *_: int) -> Steps:
+    xp = array_namespace(parts[0].above)
+    return Steps(*(xp.concat(columns) for columns in zip(*parts)))
+
+
+# Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
+STEPS = Quantity(_steps, _joined, None, in_either_order(_steps))
 
 
 def areas_up_to(
-    counts: tuple[Array, Array], region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
+    steps: Steps, step_of_pixel: Array, region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
 ) -> list[float]:
-    """AUPRO up to each limit from the counts of each pixel, region by region.
+    """AUPRO up to each limit from the step of each pixel, region by region.
 
     AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
 
@@ -3873,77 +3888,60 @@ def areas_up_to(
     much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
     ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
 
-    Parameters: counts (above, fp) of each pixel, integers; region_sizes |C_k|, (K,); num_normal N; limits L in (0, 1],
-    exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
+    Parameters: steps; step_of_pixel (A,), of each anomalous pixel; region_sizes |C_k|, (K,); num_normal N; limits L in
+    (0, 1], exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
     Returns a float in [0, 1] for each limit.
     """
-    above, fp = counts
-    sizes = region_sizes.tolist()
+    fractions = [limit.as_integer_ratio() for limit in limits]
+    reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
+
+    def terms(pixels: Array) -> list[Array]:
+        above, fp = steps.above[pixels], steps.fp[pixels]
+        ends, both = (_before_and_at(above, fp, *reach) for reach in reaches), above + fp
+        return [column for whole, cut in ends for column in (whole, whole * both, cut)]
+
+    sums = _region_sums(terms, step_of_pixel, region_sizes)
     areas = []
-    for limit in limits:
-        share, unit = limit.as_integer_ratio()
-        reach = share * num_normal  # the limit in normal pixels, times unit
-        whole = fp <= reach // unit  # the pixel's step ends before the limit
-        cut = (above < -(-reach // unit)) & ~whole  # the limit cuts it; one group of equal scores at most
-        count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
+    for (reach, unit), (count, twice, partial) in zip(reaches, zip(*[iter(sums)] * 3)):
+        cut = _before_and_at(steps.above, steps.fp, reach, unit)[1]
         at = int(array_namespace(cut).argmax(cut * 1))
-        low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
-        # of a region: count·n − twice/2, and partial·(n − low)²/(2·step) of the pixels that are cut; all over one
+        low, width = int(steps.above[at]), max(1, int(steps.fp[at]) - int(steps.above[at]))
+        # of a region: count·n − twice/2, and partial·(n − low)²/(2·width) of the pixels that are cut; all over one
         # denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
-        terms = zip(count, twice, partial, sizes)
-        over = 2 * unit * step * len(sizes) * reach
+        over = 2 * unit * width * len(region_sizes) * reach
+        regions = zip(count, twice, partial, region_sizes.tolist())
         areas.append(
-            math.fsum(((2 * n * reach - s * unit) * step * unit + m * ramp) / (over * size) for n, s, m, size in terms)
+            math.fsum(
+                ((2 * n * reach - s * unit) * width * unit + m * ramp) / (over * size) for n, s, m, size in regions
+            )
         )
     return areas
 
 
-def _region_sums(values: Array, sizes: np.ndarray) -> list[int]:
-    """Sums of integers over consecutive runs of the given sizes."""
-    xp = array_namespace(values)
-    running = xp.cumulative_sum(xp.astype(values, xp.int64), include_initial=True)
-    ends = on_device(np.cumsum(sizes), values)
-    return np.diff(to_numpy(running[ends]), prepend=0).tolist()
+def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Array, Array]:
+    """Whether steps end before a limit, and whether it cuts them, as it does one at most."""
+    whole = fp <= reach // unit
+    return whole, (above < -(-reach // unit)) & ~whole
 
 
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
-) -> list[float]:
-    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
-
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
-
-    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
-    """
-    limits = as_fractions(limits, "integration_limits")
-    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
-    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
-    # a pixel exceeds the first so many of the thresholds
-    exceeded = np.searchsorted(normal[ranks], scores, side="left")
-    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
-    width = num_thresholds + 1
-    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
-    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
-    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
-    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
-    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
-    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
-
-
-def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
-    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
-    inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
-    if inside.all() or x[inside][-1] == limit:
-        return area
-    at = int(np.count_nonzero(inside))
-    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
-    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-    return area + float((y_limit + y0) / 2 * (limit - x0))
+def _region_sums(
+    terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
+) -> list[list[int]]:
+    """Sums over each region of integers that `terms` has for the steps of pixels; some pixels at a time."""
+    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
+    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
+    ends = np.cumsum(region_sizes)
+    running: list[list[np.ndarray]] = []
+    carried: list[int] = []
+    for start in range(0, total, block):
+        columns = terms(step_of_pixel[start : start + block])
+        last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
+        carried = carried or [0] * len(sums)
+        running.append([to_numpy(each[on_device(last, each)]) + before for each, before in zip(sums, carried)])
+        carried = [int(each[-1]) + before for each, before in zip(sums, carried)]
+    return [np.diff(np.concatenate(parts), prepend=0).tolist() for parts in zip(*running)]
 
 
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
@@ -4583,8 +4581,9 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     """
     ordered, order = sorted_with(anomalous, indices(anomalous))
     positives, negatives = sort_sides(Side(ordered), normal)
-    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = shares_of_pixels(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    steps = STEPS.of(runs(positives, negatives))
+    first, last = (to_numpy(column) / negatives.total for column in (steps.above, steps.fp))
+    shares = shares_of_pixels(first, last, bounds)[to_numpy(steps.of_pixels(order))]
     parts = np.split(shares, np.cumsum(num_pixels)[:-1])
     return [math.fsum(part.tolist()) / len(part) for part in parts]
 
@@ -5300,14 +5299,14 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 def as_anomaly_state(
     state: Mapping[str, Any],
     *,
-    image_reduction: str | int = "max",
-    significant_bits: int | None = None,
-    ignore_value: int | None = None,
-    regions: str = "components",
-    components: bool = False,
-    pixel_threshold: float | None = None,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
@@ -5344,40 +5343,23 @@ def as_anomaly_state(
     return checked
 
 
-def reduce_maps(
+def map_state(
     predictions: Any,
     references: Any,
     image_scores: Any = None,
     image_labels: Any = None,
     samples: Any = None,
     *,
-    image_reduction: str | int = "max",
-    significant_bits: int | None = None,
-    ignore_value: int | None = None,
-    regions: str = "components",
-    components: bool = False,
-    pixel_threshold: float | None = None,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
 ) -> AnomalyState:
-    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
-
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
-    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
-    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
-    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
-    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
-    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
-    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
-    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
-    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
-
-    Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
-    """
+    """The state of a batch: see `reduce_maps`."""
     value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     rule = check_rule(components, pixel_threshold, min_predicted, min_object)
@@ -5585,11 +5567,12 @@ class _DrawnPixels:
         anomalous = to_numpy(pixels.anomalous)
         ordered, at = sorted_with(anomalous, indices(anomalous))
         sides = sort_sides(Side(ordered), Side(ascending))
-        above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
+        steps = STEPS.of(runs(*sides))
         # anomalous pixels of one step are found alike: how many each image has of them
         length, number = len(self.scores) + 1, len(state["num_normal"])
-        steps, step = np.unique(above * length + reached, return_inverse=True)
-        self.above, self.reached = np.divmod(steps, length)
+        distinct, place = np.unique(steps.above * length + steps.fp, return_inverse=True)
+        step = place[steps.of_pixels(at)]
+        self.above, self.reached = np.divmod(distinct, length)
         owner = np.repeat(pixels.judged_images, pixels.num_pixels)
         pairs, self.counts = np.unique(step * number + owner, return_counts=True)
         self.steps, self.owners = np.divmod(pairs, number)
@@ -5774,6 +5757,49 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     return math.fsum((overlap * np.where(fp <= reach, whole, cut) / reach).tolist())
 
 
+# ---- anomaly/sampled_aupro.py ----------------------------------------------------------------------------------------
+#
+# AUPRO from a sampled curve, as some evaluations have it: approximate.
+
+def sampled_aupro(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
+) -> list[float]:
+    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
+
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
+    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+
+    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
+    """
+    limits = as_fractions(limits, "integration_limits")
+    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
+    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
+    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
+    # a pixel exceeds the first so many of the thresholds
+    exceeded = np.searchsorted(normal[ranks], scores, side="left")
+    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
+    width = num_thresholds + 1
+    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
+    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
+    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
+    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
+    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
+    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
+
+
+def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
+    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
+    inside = x <= limit
+    area = float(np.trapezoid(y[inside], x[inside]))
+    if inside.all() or x[inside][-1] == limit:
+        return area
+    at = int(np.count_nonzero(inside))
+    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
+    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+    return area + float((y_limit + y0) / 2 * (limit - x0))
+
+
 # ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
 # Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
@@ -5849,10 +5875,11 @@ class RankedRegions:
             pixels = (self.regions.scores, sizes, negatives.repeated())
             areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
-        overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
+        overlap = with_ends({"": STEPS}, negatives.bits)
         values = quantities(positives, negatives, {**wanted, **overlap})
-        counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
-        ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
+        steps = values.pop("") if negatives.bits is not None else (values.pop(""),)
+        step_of_pixel = steps[0].of_pixels(self._order)
+        ends = [*zip(*(areas_up_to(each, step_of_pixel, sizes, negatives.total, options.limits) for each in steps))]
         errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]
         return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]
 
@@ -6008,7 +6035,7 @@ class AnomalySuite(Metric):
     """
 
     name = "anomaly_suite"
-    reduce = staticmethod(reduce_maps)
+    reduce = staticmethod(map_state)
     as_state = staticmethod(as_anomaly_state)
     fixed_options = frozenset(
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
@@ -6132,6 +6159,57 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
+
+
+def reduce_maps(
+    predictions: Any,
+    references: Any,
+    image_scores: Any = None,
+    image_labels: Any = None,
+    samples: Any = None,
+    *,
+    image_reduction: str | int = AnomalySuite.image_reduction,
+    significant_bits: int | None = AnomalySuite.significant_bits,
+    ignore_value: int | None = AnomalySuite.ignore_value,
+    regions: str = AnomalySuite.regions,
+    components: bool = AnomalySuite.components,
+    pixel_threshold: float | None = AnomalySuite.pixel_threshold,
+    min_predicted: int = AnomalySuite.min_predicted,
+    min_object: int = AnomalySuite.min_object,
+) -> AnomalyState:
+    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
+
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+
+    Returns an `AnomalyState`.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    """
+    return map_state(
+        predictions,
+        references,
+        image_scores,
+        image_labels,
+        samples,
+        image_reduction=image_reduction,
+        significant_bits=significant_bits,
+        ignore_value=ignore_value,
+        regions=regions,
+        components=components,
+        pixel_threshold=pixel_threshold,
+        min_predicted=min_predicted,
+        min_object=min_object,
+    )
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:

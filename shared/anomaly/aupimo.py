@@ -17,7 +17,7 @@ from ..arrays.arrays import Array, on_device, to_numpy
 from ..arrays.options import as_fractions
 from ..arrays.sorting import indices, sorted_with
 from ..ranking.counts import Side, as_side, runs, sort_sides
-from .aupro import counts_of_pixels
+from .aupro import STEPS
 from .spro import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
@@ -147,8 +147,9 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     """
     ordered, order = sorted_with(anomalous, indices(anomalous))
     positives, negatives = sort_sides(Side(ordered), normal)
-    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = shares_of_pixels(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    steps = STEPS.of(runs(positives, negatives))
+    first, last = (to_numpy(column) / negatives.total for column in (steps.above, steps.fp))
+    shares = shares_of_pixels(first, last, bounds)[to_numpy(steps.of_pixels(order))]
     parts = np.split(shares, np.cumsum(num_pixels)[:-1])
     return [math.fsum(part.tolist()) / len(part) for part in parts]
 

@@ -8,19 +8,20 @@ then, for every region, a sum of integers over its pixels, so no curve has to be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
-from ..arrays.options import as_fractions, as_int
+from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
+from ..arrays.options import as_fractions
 from ..arrays.sorting import indices, sorted_with
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..ranking.quantities import Quantity
 
 Area = TypeVar("Area")
+_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -41,8 +42,8 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
     ordered, order = sorted_with(region_scores, indices(region_scores))
-    counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
-    return areas_up_to(counts, region_sizes, normal.shape[0], limits)
+    steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
+    return areas_up_to(steps, steps.of_pixels(order), region_sizes, normal.shape[0], limits)
 
 
 def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
@@ -54,30 +55,44 @@ def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[
     return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
 
 
-def counts_of_pixels(order: Array) -> Quantity:
-    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend.
+class Steps(NamedTuple):
+    """Normal pixels at each distinct score of the anomalous pixels, the highest score first.
 
-    Before scores were cut, the ramp of a pixel lay between the two: so the area is between those of steps at either.
+    above: (T,) normal pixels with a higher score
+    fp: (T,) normal pixels with the score or a higher one
+    sizes: (T,) anomalous pixels with the score, Σ = A
     """
-    xp = array_namespace(order)
 
-    def part(counts: Counts) -> tuple[Array, Array]:
-        return xp.repeat(counts.above, counts.sizes), xp.repeat(counts.fp, counts.sizes)
+    above: Array
+    fp: Array
+    sizes: Array
 
-    def value(parts: list[tuple[Array, Array]], *_: int) -> tuple[Array, Array]:
-        above, fp = (xp.empty_like(order, dtype=xp.int64) for _ in range(2))
-        descending = xp.flip(order)
-        for column, values in zip((above, fp), zip(*parts)):
-            column[descending] = xp.concat(values)
-        return above, fp
+    def of_pixels(self, order: Array) -> Array:
+        """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
+        xp = array_namespace(order)
+        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
+        steps = xp.empty_like(order)
+        steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
+        return steps
 
-    return Quantity(part, value, None, in_either_order(part))
+
+def _steps(counts: Counts) -> Steps:
+    return Steps(counts.above, counts.fp, counts.sizes)
+
+
+def _joined(parts: list[Steps], *_: int) -> Steps:
+    xp = array_namespace(parts[0].above)
+    return Steps(*(xp.concat(columns) for columns in zip(*parts)))
+
+
+# Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
+STEPS = Quantity(_steps, _joined, None, in_either_order(_steps))
 
 
 def areas_up_to(
-    counts: tuple[Array, Array], region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
+    steps: Steps, step_of_pixel: Array, region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
 ) -> list[float]:
-    """AUPRO up to each limit from the counts of each pixel, region by region.
+    """AUPRO up to each limit from the step of each pixel, region by region.
 
     AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
 
@@ -85,74 +100,57 @@ def areas_up_to(
     much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
     ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
 
-    Parameters: counts (above, fp) of each pixel, integers; region_sizes |C_k|, (K,); num_normal N; limits L in (0, 1],
-    exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
+    Parameters: steps; step_of_pixel (A,), of each anomalous pixel; region_sizes |C_k|, (K,); num_normal N; limits L in
+    (0, 1], exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
     Returns a float in [0, 1] for each limit.
     """
-    above, fp = counts
-    sizes = region_sizes.tolist()
+    fractions = [limit.as_integer_ratio() for limit in limits]
+    reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
+
+    def terms(pixels: Array) -> list[Array]:
+        above, fp = steps.above[pixels], steps.fp[pixels]
+        ends, both = (_before_and_at(above, fp, *reach) for reach in reaches), above + fp
+        return [column for whole, cut in ends for column in (whole, whole * both, cut)]
+
+    sums = _region_sums(terms, step_of_pixel, region_sizes)
     areas = []
-    for limit in limits:
-        share, unit = limit.as_integer_ratio()
-        reach = share * num_normal  # the limit in normal pixels, times unit
-        whole = fp <= reach // unit  # the pixel's step ends before the limit
-        cut = (above < -(-reach // unit)) & ~whole  # the limit cuts it; one group of equal scores at most
-        count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
+    for (reach, unit), (count, twice, partial) in zip(reaches, zip(*[iter(sums)] * 3)):
+        cut = _before_and_at(steps.above, steps.fp, reach, unit)[1]
         at = int(array_namespace(cut).argmax(cut * 1))
-        low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
-        # of a region: count·n − twice/2, and partial·(n − low)²/(2·step) of the pixels that are cut; all over one
+        low, width = int(steps.above[at]), max(1, int(steps.fp[at]) - int(steps.above[at]))
+        # of a region: count·n − twice/2, and partial·(n − low)²/(2·width) of the pixels that are cut; all over one
         # denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
-        terms = zip(count, twice, partial, sizes)
-        over = 2 * unit * step * len(sizes) * reach
+        over = 2 * unit * width * len(region_sizes) * reach
+        regions = zip(count, twice, partial, region_sizes.tolist())
         areas.append(
-            math.fsum(((2 * n * reach - s * unit) * step * unit + m * ramp) / (over * size) for n, s, m, size in terms)
+            math.fsum(
+                ((2 * n * reach - s * unit) * width * unit + m * ramp) / (over * size) for n, s, m, size in regions
+            )
         )
     return areas
 
 
-def _region_sums(values: Array, sizes: np.ndarray) -> list[int]:
-    """Sums of integers over consecutive runs of the given sizes."""
-    xp = array_namespace(values)
-    running = xp.cumulative_sum(xp.astype(values, xp.int64), include_initial=True)
-    ends = on_device(np.cumsum(sizes), values)
-    return np.diff(to_numpy(running[ends]), prepend=0).tolist()
+def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Array, Array]:
+    """Whether steps end before a limit, and whether it cuts them, as it does one at most."""
+    whole = fp <= reach // unit
+    return whole, (above < -(-reach // unit)) & ~whole
 
 
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
-) -> list[float]:
-    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
-
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
-
-    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
-    """
-    limits = as_fractions(limits, "integration_limits")
-    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
-    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
-    # a pixel exceeds the first so many of the thresholds
-    exceeded = np.searchsorted(normal[ranks], scores, side="left")
-    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
-    width = num_thresholds + 1
-    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
-    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
-    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
-    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
-    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
-    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
-
-
-def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
-    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
-    inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
-    if inside.all() or x[inside][-1] == limit:
-        return area
-    at = int(np.count_nonzero(inside))
-    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
-    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-    return area + float((y_limit + y0) / 2 * (limit - x0))
+def _region_sums(
+    terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
+) -> list[list[int]]:
+    """Sums over each region of integers that `terms` has for the steps of pixels; some pixels at a time."""
+    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
+    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
+    ends = np.cumsum(region_sizes)
+    running: list[list[np.ndarray]] = []
+    carried: list[int] = []
+    for start in range(0, total, block):
+        columns = terms(step_of_pixel[start : start + block])
+        last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
+        carried = carried or [0] * len(sums)
+        running.append([to_numpy(each[on_device(last, each)]) + before for each, before in zip(sums, carried)])
+        carried = [int(each[-1]) + before for each, before in zip(sums, carried)]
+    return [np.diff(np.concatenate(parts), prepend=0).tolist() for parts in zip(*running)]

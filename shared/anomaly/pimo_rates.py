@@ -17,7 +17,7 @@ from ..arrays.sorting import indices, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, runs, sort_sides
 from .aupimo import aupimo_of_images, mean_aupimo, pimo_pixels, shares_of_pixels
-from .aupro import counts_of_pixels
+from .aupro import STEPS
 from .maps import AnomalyState
 
 _FIRST = 1 << 12  # normal pixels that are looked at first
@@ -54,11 +54,12 @@ class _DrawnPixels:
         anomalous = to_numpy(pixels.anomalous)
         ordered, at = sorted_with(anomalous, indices(anomalous))
         sides = sort_sides(Side(ordered), Side(ascending))
-        above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
+        steps = STEPS.of(runs(*sides))
         # anomalous pixels of one step are found alike: how many each image has of them
         length, number = len(self.scores) + 1, len(state["num_normal"])
-        steps, step = np.unique(above * length + reached, return_inverse=True)
-        self.above, self.reached = np.divmod(steps, length)
+        distinct, place = np.unique(steps.above * length + steps.fp, return_inverse=True)
+        step = place[steps.of_pixels(at)]
+        self.above, self.reached = np.divmod(distinct, length)
         owner = np.repeat(pixels.judged_images, pixels.num_pixels)
         pairs, self.counts = np.unique(step * number + owner, return_counts=True)
         self.steps, self.owners = np.divmod(pairs, number)

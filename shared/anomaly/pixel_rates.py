@@ -14,13 +14,14 @@ from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
 from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
-from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
+from .aupro import STEPS, areas_up_to, by_limit
 from .decisions import decision_rates
 from .judging import PIXEL_CURVE, MapOptions, level_rates, with_ends, with_points
 from .levels import level_scores
 from .maps import AnomalyState
 from .pixel_bins import PixelBins
 from .regions import Regions
+from .sampled_aupro import sampled_aupro
 from .spro import defects_of, regions_of
 
 
@@ -95,9 +96,10 @@ class RankedRegions:
             pixels = (self.regions.scores, sizes, negatives.repeated())
             areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
-        overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
+        overlap = with_ends({"": STEPS}, negatives.bits)
         values = quantities(positives, negatives, {**wanted, **overlap})
-        counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
-        ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
+        steps = values.pop("") if negatives.bits is not None else (values.pop(""),)
+        step_of_pixel = steps[0].of_pixels(self._order)
+        ends = [*zip(*(areas_up_to(each, step_of_pixel, sizes, negatives.total, options.limits) for each in steps))]
         errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]
         return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]

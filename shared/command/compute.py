@@ -116,7 +116,7 @@ def compute(
         summary, note = with_quick_intervals(metric, type(metric).summary, reported=report is not None)
     shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
-    page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count)]
+    page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count, note)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)

@@ -70,6 +70,7 @@ def test_on_a_terminal(made: list[Drawn], tmp_path: Path) -> None:
     printed = on_terminal(["anomaly", *FILES, "--report", "report"], tmp_path).replace("\r", "")
     assert anomaly_summary(evaluate_anomaly_folder("maps", "data")) in printed
     assert "0/18 [" in printed
+    assert "18/18 [" in printed
     assert printed.endswith("report: report/index.html\n")
 
 

@@ -49,6 +49,8 @@ def serve(
     try:
         _wait(f"http://127.0.0.1:{port}", process, folder / "app.log")
         yield f"http://127.0.0.1:{port}"
+        if process.poll() is not None:
+            raise AssertionError(f"the app ended by itself, {process.returncode}: {_end(folder / 'app.log')}")
     finally:
         process.terminate()
         try:
@@ -66,4 +68,8 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
-    raise AssertionError(f"the app does not answer: {log.read_text()[-2000:]}")
+    raise AssertionError(f"the app does not answer: {_end(log)}")
+
+
+def _end(log: Path) -> str:
+    return log.read_text()[-2000:]

@@ -8,15 +8,26 @@ window.openworldMetrics = (() => {
   let stamps = 0;
   const MAX_STAMPS = 100;  // of all pages together
   const isOld = (stamp, inputs) => inputsOf[stamp] !== JSON.stringify(inputs, plain);
+  const looks = {};  // by metric, the number of looks at data that were begun and ended
+  const proceed = (name) => {
+    looks[name].ended += 1;
+    part(name, "compute").disabled = looks[name].ended < looks[name].begun;
+  };
 
   return {
+    looks,
     // data are looked at before they can be computed, since options follow of them
-    wait: (name) => { part(name, "compute").disabled = true; },
-    proceed: (name) => { part(name, "compute").disabled = false; },
+    begin: (name, ...values) => {
+      looks[name] ??= {begun: 0, ended: 0};
+      looks[name].begun += 1;
+      part(name, "compute").disabled = true;
+      return values;
+    },
+    proceed,
     // results are out of date if and only if they were computed from other inputs, whenever gradio tells of a change
     compare: (name, stamp, ...inputs) => setStale(name, isOld(stamp, inputs)),
     settled: (name, stamp, ...inputs) => {
-      part(name, "compute").disabled = false;
+      proceed(name);
       setStale(name, isOld(stamp, inputs));
     },
     // the values that are sent, the last of them a stamp, which comes back with what is computed from the first ones

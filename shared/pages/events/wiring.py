@@ -63,15 +63,14 @@ class Wiring:
         self.form.example.input(**self._empties())
         chosen = self._settled(self.form.example.input(**self._calls(self.events.choose, LOAD), **LATEST))
         self._shown_after(self._pressed(chosen))
-        wait, proceed = self._script("wait"), self._script("proceed")
+        begin = {"js": in_browser("begin", self.name)}
         for file in self.form.files:
             for event in (file.upload, file.clear, file.delete):
-                event(**wait)
-                self._stale_after(self._settled(event(**self._calls(self.events.upload, LOAD), **LATEST)))
+                looked = event(**self._calls(self.events.upload, LOAD), **begin, **LATEST)
+                self._stale_after(self._settled(looked))
         for text, table in zip(self.inputs.pasted, self.form.tables):
-            text.change(**wait)
-            pasted = text.change(**self._pastes(text, table), **LATEST)
-            pasted.failure(**proceed)
+            pasted = text.change(**self._pastes(text, table), **begin, **LATEST)
+            pasted.failure(**self._script("proceed"))
             taken = pasted.success(**self._empties())
             looked = taken.success(**self._calls(self.events.own_table, LOAD), **QUIET)
             self._stale_after(self._settled(looked))
@@ -84,7 +83,7 @@ class Wiring:
             part.input(**self._compares("compare"))
         for part in self.form.options.values():
             part.input(**self._compares("compare"))
-            part.change(**self._compares("settled"))
+            part.change(**self._compares("compare"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
@@ -110,7 +109,7 @@ class Wiring:
 
         first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
         settled = first.success(**self._calls(self.events.settle, LOAD), **QUIET)
-        self._pressed(settled).then(**self._compares("settled"))
+        self._pressed(settled).then(**self._compares("compare"))
 
     def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
         """The arguments for gradio to call a handler with the form, and to change the named components."""

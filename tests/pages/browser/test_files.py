@@ -46,7 +46,7 @@ def test_a_style_sheet_is_rules_and_nothing_else(path: Path) -> None:
 
 
 def test_every_event_is_one_of_the_script() -> None:
-    defined = set(re.findall(r"^    (\w+): \(name", (PAGES / "browser" / "events.js").read_text(), re.MULTILINE))
+    defined = set(re.findall(r"^    (\w+)(?:: \(name|,$)", (PAGES / "browser" / "events.js").read_text(), re.MULTILINE))
     wiring = (PAGES / "events" / "wiring.py").read_text()
     named = set(re.findall(r'(?:_script|_compares|in_browser)\("(\w+)"', wiring))
-    assert named == defined
+    assert named == defined - {"looks"}  # which tests wait for

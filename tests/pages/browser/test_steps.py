@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -63,6 +64,10 @@ BEFORE = """name => {
     document.querySelector(`#${name}-results`).classList.add("stale");
     document.querySelector(`#${name}-told .error`)?.classList.remove("error");
 }"""
+LOOKED = """([name, before]) => {
+    const looks = openworldMetrics.looks[name] ?? {begun: 0};
+    return looks.begun > before && looks.ended === looks.begun;
+}"""
 DRAWN = """name => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)]
     .filter((plot) => plot.querySelector(".main-svg")).map((plot) => plot.data.length)"""
 
@@ -90,19 +95,32 @@ class Page:
         return str(cell.inner_text())
 
     def upload(self, paths: list[Path], place: int = 0) -> None:
-        """Choose files, and wait until what was read of them is shown and the results before are marked."""
-        self.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.remove('stale')", self.name)
-        html = self.part("read").inner_html()
-        self.part(f"file{place}").locator("input[type=file]").set_input_files(paths)
-        told = "([name, html]) => document.querySelector(`#${name}-read`)?.innerHTML !== html"
-        self.tab.wait_for_function(told, arg=[self.name, html])
+        """Choose files, and wait until what was read of them is shown; the results before are marked."""
+        with self.look():
+            self.part(f"file{place}").locator("input[type=file]").set_input_files(paths)
         self.tab.locator(f"#{self.name}-results.stale").wait_for()
+
+    def clear(self, place: int = 0) -> None:
+        """Take the chosen files away, and wait until the page has seen it."""
+        with self.look():
+            self.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+
+    @contextmanager
+    def look(self) -> Iterator[None]:
+        """Wait until the page has looked at the data that are changed meanwhile."""
+        begun = self.tab.evaluate("name => openworldMetrics.looks[name]?.begun ?? 0", self.name)
+        yield
+        self.tab.wait_for_function(LOOKED, arg=[self.name, begun])
 
     def compute(self) -> None:
         """Press the button, and wait until the answer replaces what was there."""
         self.tab.evaluate(BEFORE, self.name)
         self.part("compute").click()
-        self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
+        answer = self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first
+        try:
+            answer.wait_for()
+        except Exception:  # of playwright, which is imported where there is a browser
+            raise AssertionError(f"no answer: {self.tab.locator('body').inner_text()}") from None
 
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
@@ -295,11 +313,8 @@ def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
         return
     files, columns = GROUPED[page.name](tmp_path)
     for place in range(len(files)):
-        clear = page.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove"))
-        if clear.count():  # of the test before
-            clear.first.click()
-            page.part(f"file{place}").locator("input[type=file]").wait_for(state="attached")
-            page.tab.locator(f"#{page.name}-compute:enabled").wait_for()
+        if page.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).count():
+            page.clear(place)  # files of the test before
     for place, paths in enumerate(files):
         page.upload(paths, place)
     page.compute()
@@ -401,6 +416,24 @@ def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str]
 
 
 @needs_browser
+def test_nothing_is_computed_while_files_are_looked_at(opened: Callable[[str], Page], tmp_path: Path) -> None:
+    """The button is off until the last of several looks at data has ended, whichever ends first."""
+    page = opened("ood_bench")
+    paths = csv(drawn("ood_bench"), tmp_path)[0]
+    held: list[Any] = []
+    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    page.part("file0").locator("input[type=file]").set_input_files(paths)
+    while not held:
+        page.tab.wait_for_timeout(50)
+    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 1")  # that of the empty place
+    assert page.part("compute").is_disabled()
+    held.pop().continue_()
+    page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 2")
+    assert page.part("compute").is_enabled()
+
+
+@needs_browser
 def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
     page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
     for i, side in enumerate(columns):
@@ -491,7 +524,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     assert page.numbers() == load("ood_bench").compute(predictions=-confidence, references=out)
     assert page.tab.url.endswith("?tab=ood_bench")
     table.assign(set=out, other=1 - out).to_csv(tmp_path / "asks.csv", index=False)
-    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.clear()
     page.part("table0").wait_for(state="hidden")
     page.upload([tmp_path / "asks.csv"])
     page.part("read").get_by_text("Which column holds references?").wait_for()
@@ -500,7 +533,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     cells = table.assign(certainty=-confidence).astype(object)
     cells.loc[[3, 8], "certainty"], cells.loc[5, "certainty"], cells.loc[21, "set"] = "", "n.a.", "?"
     cells.to_csv(tmp_path / "gaps.csv", index=False)
-    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.clear()
     page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
     page.upload([tmp_path / "gaps.csv"])
     page.part("read").get_by_text("certainty, line 5 and 2 more: this cell is empty.").wait_for()
