@@ -12,9 +12,9 @@ from .pairs import Pairs
 
 
 class Computation(NamedTuple):
-    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out.
+    """The results by detector, with their arguments, the recipe of the data, and a note on rows that were left out.
 
-    pairs: of every two detectors by their names, the rows of the comparison; none until they are compared
+    pairs: the comparison of every two detectors, by their names; empty until they are compared
     """
 
     arguments: Mapping[str, Arguments]

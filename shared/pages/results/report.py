@@ -1,4 +1,4 @@
-"""A report to keep or to send, one file of HTML; `browser/page.js` adds the pictures as it saves it."""
+"""Write a report of a page as one HTML file; `browser/page.js` adds the figures when it saves the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .computation import Computation
 from .report_numbers import all_numbers, detectors_section, groups_section, headline_html, tables, worst_section
 from .sentence import sentence
 
-MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
+MAX_CALL = 20_000  # characters of the Python code in a report; longer code spells out typed data
 _FIGURES, _THRESHOLD, _STRIP = "<!--figures-->", "<!--threshold-->", "<!--strip-->"
 
 
@@ -26,7 +26,7 @@ class Kept(NamedTuple):
     """Contents of a report: those of a page's results.
 
     computed, done: the detector in full, and all of them
-    call: the Python that gives the same
+    call: the Python code that gives the same
     results: those of the detector, with the names of what their tables go over
     worst: the samples that are ranked worst
     moves, strips: whether there are a threshold to move, and a strip of images
@@ -44,11 +44,11 @@ class Kept(NamedTuple):
 
 
 def report_html(kept: Kept) -> str:
-    """A button that saves the report, and the report without its pictures."""
+    """A button that saves the report, with the report, still without figures, as its data."""
     page, computed = kept.page, kept.computed
     sections = [
         detectors_section(page, kept.done),
-        _pictures(kept),
+        _figures(kept),
         Section("Images", "Images with the most errors", _STRIP if kept.strips else ""),
         groups_section(computed.summary),
         worst_section(kept.worst),
@@ -72,17 +72,17 @@ def _facts(kept: Kept) -> list[str]:
     return [fact for fact in facts if fact]
 
 
-def _pictures(kept: Kept) -> Section:
+def _figures(kept: Kept) -> Section:
     threshold = grid(card(f'<div class="at">{_THRESHOLD}</div>', title="At a threshold"), columns=1)
-    pooled = "All groups are pooled in the pictures." if kept.computed.together is not None else ""
+    pooled = "All groups are pooled in the figures." if kept.computed.together is not None else ""
     body = f'<div class="grid2 drawn">{_FIGURES}</div>{threshold if kept.moves else ""}'
-    return Section("Pictures", "Pictures", body, pooled)
+    return Section("Figures", "Figures", body, pooled)
 
 
 def _details(kept: Kept) -> Section:
     """All numbers, the tables of the results, options, and what a paper needs."""
     computed, call = kept.computed, kept.call
-    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
+    code = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
     options = {name: str(value) for name, value in computed.options.items()}
     paper = f"<p>{html.escape(sentence(kept.page, kept.texts, computed.summary))}</p>"
     return details(
@@ -90,7 +90,7 @@ def _details(kept: Kept) -> Section:
             "All numbers, six digits": all_numbers(computed.summary),
             **tables(kept.results),
             "Options and versions": facts_html({**options, "numpy": np.__version__}),
-            "The same in Python": f"<pre>{html.escape(said)}</pre>",
+            "In Python": f"<pre>{html.escape(code)}</pre>",
             "For a paper": f"{paper}<pre>{html.escape(kept.texts.citation)}</pre>",
         }
     )

@@ -1,4 +1,4 @@
-"""The important numbers as a sentence for a paper."""
+"""The headline numbers as a sentence for a paper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..page import Page
 
 
 def sentence(page: Page, texts: Texts, summary: Summary) -> str:
-    """The important numbers as a sentence, and whom to cite."""
+    """A sentence with the headline numbers and the citation."""
     results = {key: result for key, result in summary.results.items() if isinstance(result, (int, float, Rate, Count))}
     important = [key for key in results if re.fullmatch(page.headline, key)] or [*results][:1]
     numbers = [f"{key} = {_in_words(results[key])}" for key in important]

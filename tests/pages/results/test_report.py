@@ -57,10 +57,10 @@ def test_several_detectors(root: Path, three: tuple[Path, dict[str, np.ndarray]]
         assert shown == [(name, "mean", key) in marked for key in ("auroc", "fpr95tpr")]
     groups = re.findall(r'<th scope="row">(.*?)</th>', part(text, "groups"))
     assert groups == ["mean", *done.detectors["energy"].summary.groups]
-    order = ["detectors", "pictures", "groups", "ranked-worst", "details"]
+    order = ["detectors", "figures", "groups", "ranked-worst", "details"]
     assert re.findall(r'<section id="(.*?)"', text) == order
-    assert "<!--figures-->" in part(text, "pictures")
-    assert "<!--threshold-->" in part(text, "pictures")
+    assert "<!--figures-->" in part(text, "figures")
+    assert "<!--threshold-->" in part(text, "figures")
 
 
 def test_two_detectors_stand_in_the_headline(root: Path, tmp_path: Path) -> None:
