@@ -15,7 +15,7 @@ from .figures.thumbnails import Thumbnail
 from .figures.worst import Worst
 from .reading.data import DETECTOR, Data
 from .reading.uploads import Reader
-from .serving.costs import Cost
+from .serving.costs import Cost, Drawing
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 Classes = Mapping[int, str]  # names by ids
@@ -83,6 +83,7 @@ class Page(NamedTuple):
     outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    drawing: what a resample takes
     draw_image: the first of the pictures alone, of pages with images
     worst: the samples that are ranked worst
     thumbnails: the images with the most errors, at most so many
@@ -105,6 +106,7 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    drawing: Drawing = Drawing()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
     draw_image: Callable[[Computed], Any] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
