@@ -1,4 +1,4 @@
-"""The option --report of compute: a page of the samples with the most misleading scores."""
+"""The option --report of compute: write a page of the samples with the most misleading scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import click
 
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
-from ..reports.errors import has_errors_of_samples, write_error_report
 from ..reports.page import check_report_folder
+from ..reports.samples.report import has_errors_of_samples, write_error_report
 from ..reports.thumbnails import list_images
+
+_HINT = "Intervals of so many samples take a while: add them with --confidence-level 0.95."
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:
@@ -25,9 +27,19 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
 
 
 def error_report(
-    name: str, results: Mapping[str, Any], folder: Path, images: str | None, places: Mapping[str, str], count: int
+    name: str,
+    results: Mapping[str, Any],
+    folder: Path,
+    images: str | None,
+    places: Mapping[str, str],
+    count: int,
+    note: str,
 ) -> Callable[[], object]:
-    """The function that writes the report, after a check that each of `count` samples has an image."""
+    """A function that writes the report, after a check that each of `count` samples has an image.
+
+    note: on the intervals; "" if there are none
+    """
     pictures = None if images is None else list_images(images, count)
     about = ", ".join(f"{column}: {place}" for column, place in places.items())
-    return partial(write_error_report, dict(results), folder, title=f"Errors, {name}", about=about, images=pictures)
+    write = partial(write_error_report, dict(results), folder, title=f"Errors, {name}", about=about)
+    return partial(write, note=note or _HINT, images=pictures)

@@ -1,4 +1,4 @@
-"""Intervals of what was computed, and comparisons of all pairs of detectors on the same samples."""
+"""Confidence intervals of results, and comparisons of all pairs of detectors on the same samples."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from .page import Page
 from .results.view import Computation
 from .serving.costs import check_costs, drawn_costs, num_rows
 
-LEVEL = 0.95  # of intervals that come by themselves
-FEWEST = 10  # samples of a side, or images, below which an interval says nothing
-MAX_STEPS, MAX_IMAGES = 60_000, 200  # of each resample, up to which intervals come by themselves: 1 to 2 s
+LEVEL = 0.95  # confidence level of automatic intervals
+FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
+MAX_STEPS, MAX_IMAGES = 60_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
 
 
-def come_by_themselves(page: Page, done: Computation) -> bool:
-    """Whether intervals and comparisons take a second or two, and there are samples enough for them."""
+def are_automatic(page: Page, done: Computation) -> bool:
+    """Whether intervals and comparisons take a second or two, and there are enough samples for them."""
     if page.images and _num_images(next(iter(done.arguments.values())).columns) > MAX_IMAGES:
         return False
     steps = max(_steps(page, one) for one in done.detectors.values())
-    return _are_enough(page, done) and _rounds(done) * steps <= MAX_STEPS
+    return _are_enough(page, done) and _passes(done) * steps <= MAX_STEPS
 
 
-def can_come(page: Page, done: Computation) -> bool:
-    """Whether intervals or comparisons can be added to what was computed."""
+def can_be_added(page: Page, done: Computation) -> bool:
+    """Whether intervals or comparisons can be added to a computation."""
     return not done.pairs and _are_enough(page, done) and (len(done.detectors) > 1 or _level_of(done) is None)
 
 
 def with_intervals(page: Page, done: Computation) -> Computation:
-    """The same computation with an interval for each rate, and the paired differences of every two detectors.
+    """A computation with an interval for each rate, and the paired differences of every two detectors.
 
-    Both are those of the metric and of `compare` with the same level. Raises RefusedError for what costs too much.
+    Both equal the results of the metric and of `compare` at the same confidence level. Raises RefusedError if they
+    would take too long.
     """
     level = _level_of(done) or LEVEL
     detectors = {}
     for name, one in done.detectors.items():
         options = {**one.options, "confidence_level": level}
-        check_costs(drawn_costs(_steps(page, one), _rounds(done)))
+        check_costs(drawn_costs(_steps(page, one), _passes(done)))
         metric = page.metric(**options)
         detectors[name] = one._replace(summary=metric.summary(**one.columns), options=options)
     pairs = {}
@@ -76,7 +77,7 @@ def _num_images(columns: Mapping[str, Any]) -> int:
 
 
 def _sides(column: Any) -> list[int]:
-    """The lengths of a column's two sides, where known and unknown samples are apart; else its own."""
+    """The lengths of a column's two sides if known and unknown samples are separate, otherwise its own length."""
     return [len(side) for side in column] if isinstance(column, tuple) else [len(column)]
 
 
@@ -84,18 +85,18 @@ def _level_of(done: Computation) -> Any:
     return next(iter(done.detectors.values())).options["confidence_level"]
 
 
-def _rounds(done: Computation) -> int:
-    """How often all samples are gone through in a resample: for each detector, and twice for each pair."""
+def _passes(done: Computation) -> int:
+    """The number of passes over all samples in a resample: one for each detector, and two for each pair."""
     number = len(done.detectors)
     return number + number * (number - 1)
 
 
 def _are_enough(page: Page, done: Computation) -> bool:
-    return all(_fewest(page, one) >= FEWEST for one in done.detectors.values())
+    return all(_smaller_side(page, one) >= FEWEST for one in done.detectors.values())
 
 
-def _fewest(page: Page, computed: Computed) -> int:
-    """The samples of the smaller side, where there are two, or half of all; the images."""
+def _smaller_side(page: Page, computed: Computed) -> int:
+    """The number of images, or of samples on the smaller side; half of all samples if sides are unknown."""
     columns: Mapping[str, Any] = computed.columns
     size = max(map(len, columns.values()))
     if page.outside is None or COUNTS in columns:

@@ -2,10 +2,10 @@
 
 from .anomaly.report import write_anomaly_report
 from .detection.report import write_report
-from .errors import write_error_report
 from .forest import draw_differences, draw_intervals
 from .plots import draw_oscr
 from .rendering import render
+from .samples.report import write_error_report
 from .tables import make_table
 
 __all__ = [

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +19,7 @@ import openworld_metrics
 from openworld_metrics import formats
 from openworld_metrics.formats.tables import columns as readers
 from tests import cases
+from tests.command.terminal import on_terminal
 from tests.conftest import Run
 
 Load = Callable[..., Any]
@@ -263,23 +259,6 @@ def test_list_and_describe(run: Run) -> None:
         assert all(part in output for part in ("Args:", "Returns:", "Raises:", "Examples:", "@"))
 
 
-def on_terminal(arguments: list[str], folder: Path) -> str:
-    """What the installed command prints when both its output and its errors go to a terminal."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    command = [str(Path(sys.executable).with_name("openworld-metrics")), *arguments]
-    process = subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    printed = b""
-    while True:
-        try:
-            printed += os.read(ours, 4096)
-        except OSError:  # the other side is closed
-            break
-    assert process.wait(timeout=60) == 0
-    return printed.decode()
-
-
 def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {"predictions": rng.random(20000), "references": rng.integers(0, 2, 20000)}
@@ -288,6 +267,8 @@ def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> N
     printed = on_terminal(arguments, tmp_path)
     assert re.search(r"0%.*\r +\r", printed, re.DOTALL)  # the bar went when it was done
     assert "0.00/20.0k" in printed
+    assert "20.0k/20.0k" in printed
+    assert "100%" in printed
     results = openworld_metrics.load("ood_bench").compute(**table)
     lines = [line.split() for line in re.sub(r"\x1b\[\d*m", "", printed).splitlines()]
     assert [line[:2] for line in lines if line[:1] in (["auroc"], ["fpr95tpr"])] == [

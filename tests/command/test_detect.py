@@ -322,6 +322,8 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
     assert evaluation.summary(expected(made)) in printed
     assert "0/10 [" in printed
+    assert "10/10 [" in printed
+    assert "100%" in printed
     assert re.search(r"\r +\r", printed)  # the bar went when it was done
     assert printed.rstrip().endswith("report: report/index.html")
 
@@ -355,7 +357,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     assert run(*where, "--image-set", "set.txt")[::2] == (
         2,
         "openworld-metrics: results/airplane.txt: expected the name of a class of the references, or unknown, got"
-        " 'airplane'; --names says all classes\n",
+        " 'airplane'; name all classes with --names\n",
     )
     assert run(*where, "--image-set", "set.txt", "--names", "aeroplane", "yak", "cat")[::2] == (
         2,

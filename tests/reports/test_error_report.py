@@ -72,8 +72,10 @@ def test_the_most_misleading_samples_come_first(tmp_path: Path) -> None:
         "1 of 3 are called known. Here are the 3 of the lowest scores.",
     ]
     assert re.search(r"known, called unknown</th><td>1</td><td>.*?<b>0.333</b>", text)
-    assert "ROC of unknown samples: 0.6667" in text
-    assert "dashed: from 0.6 on, called unknown" in text
+    assert 'ROC of unknown samples <span class="quiet">area 0.667</span>' in text
+    assert '<p class="lead">A sample is called unknown if score &gt; 0.3.</p>' in text  # 0.3 is not, 0.6 is
+    assert "dashed: the threshold, 0.3<" in text
+    assert "circle: the threshold, at (0.333, 0.667)<" in text
     few = write_error_report(results, tmp_path / "r", images=paths(tmp_path), count=1).read_text("utf-8")
     assert [sample for sample, _ in shown(few)] == [1, 4]
 
@@ -105,10 +107,41 @@ def test_infinite_scores_and_no_sample_that_is_called_unknown(tmp_path: Path) ->
     columns = {"predictions": [-np.inf, 0.5, np.inf, 0.5], "references": [0, 0, 1, 1]}
     results = OODBench(per_sample=True, threshold=np.inf).compute(**columns)
     text = write_error_report(results, tmp_path).read_text("utf-8")
-    assert "none is called unknown" in text
+    assert "No sample is called unknown." in text
     assert "<td>-inf</td>" in text
     results = OODBench(per_sample=True, threshold=1).compute(**columns)
-    assert "dashed: from inf on" in write_error_report(results, tmp_path).read_text("utf-8")
+    assert "called unknown if score &gt; 1." in write_error_report(results, tmp_path).read_text("utf-8")
+    results = OODBench(per_sample=True, threshold=-np.inf).compute(predictions=SCORES, references=LABELS)
+    assert "called unknown if score &gt; −∞." in write_error_report(results, tmp_path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["openauc", "macro_open_f", "micro_open_f", "ood_bench"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_threshold_decides_as_the_table_does(name: str, seed: int, tmp_path: Path) -> None:
+    columns, options = cases.draw(name, seed)
+    results = metric_class(name)(**options, per_sample=True).compute(**columns)
+    text = write_error_report(results, tmp_path / "r").read_text("utf-8")
+    [said] = re.findall(r'<p class="lead">(.*? called unknown.*?)\.</p>\n<div class="grid3">', text)
+    shown = said.rpartition(" ")[2].replace("−", "-").replace("∞", "inf") if "&gt;" in said else "inf"
+    table = results["per_sample"]
+    called = [score > float(shown) for score in table["score"]]
+    assert called == [decision == "unknown" for decision in table["decision"]]
+    cards = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
+    for key, at in re.findall(r"<h2>(\S+) [^§]*?score &gt; (.*?)</p>", cards.replace("<h2>", "§<h2>")):
+        shown = at.replace("−", "-").replace("∞", "inf")
+        scores = np.asarray(table["score"])
+        assert ((scores > float(shown)) == (scores > results[f"{key}_threshold"])).all()
+
+
+def test_cards_say_what_a_number_means(tmp_path: Path) -> None:
+    metric = OODBench(per_sample=True, thresholds=True, metrics=["auroc", "fpr95tpr"])
+    results = metric.compute(predictions=SCORES, references=LABELS)
+    text = write_error_report(results, tmp_path, note="95 % intervals <").read_text("utf-8")
+    assert re.findall('<p class="plain">(.*?)</p>', text) == [
+        "chance that an unknown sample scores above a known one, ties counting half",
+        "of the known samples are called unknown where 95 % of the unknown ones are; called unknown: score &gt; 0.1",
+    ]
+    assert '<p class="small quiet whole">95 % intervals &lt;</p>' in text
 
 
 def test_results_without_the_table_are_refused(tmp_path: Path) -> None:
@@ -149,6 +182,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert "<h1>Errors, openauc</h1>" in text
     head = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
     assert head.count('class="ci"') == head.count('class="big"') > 0  # intervals come by themselves
+    assert "95 % intervals: 1,000 resamples" in head
     assert not any(key.endswith("_low") for key in results)
     assert "predictions: p.json, references: y.json, open_scores: s.json" in text
     code, output, _ = run(*OOD, "--report", "r", "--option", "per_sample=true")

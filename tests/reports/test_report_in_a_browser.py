@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from openworld_metrics import evaluation, reports
+from openworld_metrics import evaluation, metric_class, reports
+from tests import cases
 from tests.detection import scenes
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS
 
@@ -23,8 +26,26 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+SIDEWAYS = """[...document.querySelectorAll(".scroll, .scrollx, .data, .data tr, .data td")]
+    .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth).map((part) => part.textContent)"""
+
+
+@pytest.fixture(scope="module", params=["boxes", "samples"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    return {"boxes": report_of_boxes, "samples": report_of_samples}[request.param](folder).as_uri()
+
+
+def report_of_samples(folder: Path) -> Path:
+    columns, options = cases.draw("macro_open_f", 4)
+    metric = metric_class("macro_open_f")(**options, per_sample=True)
+    images = [folder / f"{'long-name-' * 6}{i}.png" for i in range(len(columns["references"]))]
+    for path in images:
+        Image.new("RGB", (64, 48), "grey").save(path)
+    return reports.write_error_report(metric.compute(**columns), folder, images=images)
+
+
+def report_of_boxes(folder: Path) -> Path:
     """Two detectors on images whose names and classes are long."""
     made = scenes.scene(6, 40)
     long = {label: f"{name} with a long name of many words" for label, name in made.dataset.classes.items()}
@@ -34,9 +55,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     options: dict[str, Any] = {"unknown_class_id": 999, "protocol": "owod", "recall_level": None, "errors": True}
     results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
     results["comparison"] = evaluation.compare_detections(made, other, scenes.KNOWN, n_resamples=20, **options)
-    folder = tmp_path_factory.mktemp("report")
-    page = reports.write_report(made, results, folder, scenes.KNOWN, other=other, **options)
-    return page.as_uri()
+    return reports.write_report(made, results, folder, scenes.KNOWN, other=other, **options)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -50,6 +69,7 @@ def test_nothing_scrolls_sideways_and_all_can_be_read(browser: Any, report: str,
     tab.goto(report)
     tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert tab.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.evaluate(SIDEWAYS) == []
     assert tab.evaluate("(part => part.scrollWidth - part.clientWidth)(document.querySelector('.contents'))") == 0
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     violations = Axe().run(tab).response["violations"]
@@ -60,17 +80,20 @@ def test_nothing_scrolls_sideways_and_all_can_be_read(browser: Any, report: str,
 def test_filters_and_enlarging(browser: Any, report: str) -> None:
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     tab.goto(report)
-    tiles = tab.locator("#images .tile:visible")
-    everything = tiles.count()
-    for chip in tab.locator(".chip").all()[::-1]:  # the last is the one that shows all
-        chip.click()
-        assert tiles.count() == int(chip.locator("b").inner_text()) > 0
-        assert tab.locator(".chip[aria-pressed=true]").count() == 1
-    assert tiles.count() == everything
-    before = tiles.first.bounding_box()["width"]
-    tiles.first.click()
-    assert tiles.first.bounding_box()["width"] > 1.5 * before
-    assert tiles.first.get_attribute("aria-expanded") == "true"
+    sections = tab.locator("section:has(.chips)").all()
+    assert sections
+    for section in sections:
+        tiles = section.locator(".tile:visible")
+        everything = tiles.count()
+        for chip in section.locator(".chip").all()[::-1]:  # the last is the one that shows all
+            chip.click()
+            assert tiles.count() == int(chip.locator("b").inner_text()) > 0
+            assert section.locator(".chip[aria-pressed=true]").count() == 1
+        assert tiles.count() == everything
+        before = tiles.first.bounding_box()["width"]
+        tiles.first.click()
+        assert tiles.first.bounding_box()["width"] > 1.5 * before
+        assert tiles.first.get_attribute("aria-expanded") == "true"
     tab.close()
 
 
@@ -82,6 +105,7 @@ def test_print_shows_all(browser: Any, report: str) -> None:
     assert tab.locator("details:not([open])").count() == 0
     cut = "(part) => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1"
     assert tab.evaluate(f"[...document.querySelectorAll('.scroll, .scrollx')].filter({cut}).length") == 0
+    assert tab.evaluate(SIDEWAYS) == []
     assert tab.evaluate("document.documentElement.scrollWidth") == 690
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")

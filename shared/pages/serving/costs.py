@@ -1,4 +1,4 @@
-"""Limits on the cost of a computation, which is counted from options, columns and state before it starts."""
+"""Limits on the cost of a computation, estimated from options, columns and state before it starts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from ...metric.groups import ALL, GROUPS
 from .limits import IntervalsError, RefusedError
 
-MAX_ITEMS = 5_000  # of an option that is a list
+MAX_ITEMS = 5_000  # items of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each may visit
 MAX_SAMPLES = 20_000  # images
 MAX_GROUPS = 2_000
 MAX_NUMBERS = 50_000  # items of such a list, times groups, a number for each pair: 3 s
-MAX_COUNTED = 20_000_000  # samples represented by rows with counts; pictures draw each one
+MAX_COUNTED = 20_000_000  # samples represented by rows with counts; figures draw each sample
 MAX_RESAMPLED = 200_000  # rows
 MAX_DRAWN = 1_000_000  # steps of each resample; a thousand resamples of a thousand steps take 0.025 s
 

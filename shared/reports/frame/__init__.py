@@ -21,9 +21,10 @@ edge, d1, d2, d3. Numbers have three decimals (`values.number`), a minus sign, a
 from .bars import Part, share_bar, stacked_bars
 from .blocks import card, facts_html, grid
 from .headline import Figure, headline
+from .matrix import matrix
 from .page import Section, details, report_html
 from .plain import FRAME
-from .table import data_table, matrix
+from .table import data_table
 from .tiles import Tile, picture_html, tiles_html
 from .values import interval, number, percent, signed
 

@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from .forms import MEDIA
+
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -71,7 +73,7 @@ def report_html(
         contents=contents,
         headline=headline,
         sections="\n".join(map(_section, sections)),
-        style=_file("report.css"),
+        style=_style(),
         script=_file("report.js"),
     )
 
@@ -94,5 +96,13 @@ def _id(part: Section) -> str:
 
 
 @cache
+def _style() -> str:
+    """The style of a report, with the rules of wide tables on each page that may be too narrow for one."""
+    rules = _file("records.css")
+    return _file("report.css") + "".join(
+        f"@media {media} {{\n{rules.replace('FORM', form)}}}\n" for form, media in MEDIA.items()
+    )
+
+
 def _file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

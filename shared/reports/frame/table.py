@@ -1,4 +1,4 @@
-"""Tables of a report: a row for each class or category, with bars in its cells, and matrices of decisions."""
+"""Tables of a report: a row for each class or category, with bars in its cells."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from html import escape
 from typing import Any
 
 from .blocks import region
-from .values import DIGITS, number, percent
+from .forms import forms
+from .values import DIGITS, interval, number
 
-_SHORT = 6  # letters of a name that fits above a narrow cell
+_TALL = 40  # rows, above which a table scrolls within itself
 
 
 def data_table(
@@ -22,7 +23,9 @@ def data_table(
     last: int = 0,
     digits: int = DIGITS,
 ) -> str:
-    """A table that scrolls within itself; its head and first column stay.
+    """A table; a long one scrolls within itself, and its head stays.
+
+    Where it is wider than the page, each row is a block of names with their values: see `forms`.
 
     Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
     counts, None a dash, tuples (value, low, high) with an interval, lists of a rate for each model, which have bars in
@@ -30,19 +33,28 @@ def data_table(
     screens; meters, columns of rates in [0, 1] that have a bar; minor, columns that a narrow screen leaves
     out; first and last, how many rows at its beginning or end are a sum or a mean; digits of floats.
     """
+    names = {name: escape(name).replace("_", "_<wbr>") for name in columns}
     of = {column: ' class="minor"' if column in minor else "" for column in columns}
-    head = "".join(f'<th scope="col"{of[name]}>{escape(name).replace("_", "_<wbr>")}</th>' for name in columns)
+    head = "".join(f'<th scope="col"{of[name]}>{shown}</th>' for name, shown in names.items())
+    form = forms(columns, meters, minor, digits)
+    named = {name: f' data-name="{escape(name)}"' if form else "" for name in columns}
     count = len(next(iter(columns.values()), ()))
     rows = []
     for place, (name, *rest) in enumerate(zip(*columns.values())):
         cells = "".join(
-            f"<td{of[column]}>{_cell(value, column in meters, digits)}</td>"
+            f"<td{_class(value, column in minor)}{named[column]}>{_cell(value, column in meters, digits)}</td>"
             for value, column in zip(rest, [*columns][1:])
         )
         summed = ' class="mean"' if place < first else ' class="sum"' if last and place == count - last else ""
         rows.append(f'<tr{summed}><th scope="row">{escape(str(name))}</th>{cells}</tr>')
-    table = f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return region(table, title, "scroll tall")
+    kind = " ".join(["data", *form])
+    table = f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return region(table, title, "scroll tall") if count > _TALL else f'<div class="scroll">{table}</div>'
+
+
+def _class(value: Any, minor: bool) -> str:
+    kinds = [kind for kind, applies in (("minor", minor), ("none", value is None)) if applies]
+    return f' class="{" ".join(kinds)}"' if kinds else ""
 
 
 def _cell(value: Any, meter: bool, digits: int) -> str:
@@ -54,7 +66,7 @@ def _cell(value: Any, meter: bool, digits: int) -> str:
         return escape("–" if value is None else value)
     text = number(value, digits)
     if ends and ends[0] is not None:
-        text += f' <span class="ci">[{number(ends[0], digits)}, {number(ends[1], digits)}]</span>'
+        text += f' <span class="ci">{interval(ends[0], ends[1], digits)}</span>'
     return _bar(value, digits, "known", text) if meter else text
 
 
@@ -63,43 +75,3 @@ def _bar(value: float | None, digits: int, color: str, text: str | None = None) 
     width = 100 * min(1.0, max(0.0, value or 0.0))
     said = number(value, digits) if text is None else text
     return f'<div class="meter"><span><i class="{color}" style="width:{width:.1f}%"></i></span><b>{said}</b></div>'
-
-
-def matrix(
-    rows: Mapping[str, Sequence[int | None]],
-    columns: Sequence[str],
-    name: str,
-    *,
-    colors: Mapping[tuple[str, str], str] | str = "unknown",
-    right: Collection[tuple[str, str]] = (),
-    notes: Mapping[str, str] = {},
-    shares: bool = True,
-) -> str:
-    """Counts of decisions, shaded by their share of the row.
-
-    Parameters: rows, the counts of each, None for a cell that cannot be; columns; name, what the table is; colors, a
-    token for all cells, or for (row, column), by default unknown; right, the cells that are right decisions, which are
-    framed; notes, a text under the names of rows; shares, whether cells have shares of their row, in percent.
-    """
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
-    most = max([1, *(count for counts in rows.values() for count in counts if count)])
-    lines = []
-    for row, counts in rows.items():
-        total, cells = sum(count or 0 for count in counts), []
-        for column, count in zip(columns, counts):
-            if count is None:
-                cells.append('<td class="none">–</td>')
-                continue
-            token = colors if isinstance(colors, str) else colors.get((row, column), "unknown")
-            depth = round(50 * count / (total if shares and total else most))
-            style = f"background:color-mix(in srgb,var(--{token}) {depth}%,var(--soft))"
-            framed = ' class="right"' if (row, column) in right else ""
-            share = f"<small>{percent(count, total)}</small>" if shares else ""
-            said = f"{count:,}" if shares or count else "·"
-            cells.append(f'<td{framed} style="{style}">{said}{share}</td>')
-        note = f"<br>{escape(notes[row])}" if row in notes else ""
-        lines.append(f'<tr><th scope="row"><b>{escape(row)}</b>{note}</th>{"".join(cells)}</tr>')
-    kind = "matrix" if shares else "matrix tight"
-    kind += " upright" if not shares and max(map(len, columns), default=0) > _SHORT else ""
-    table = f'<table class="{kind}"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    return region(table, name, "scrollx")

@@ -34,13 +34,13 @@ def signed(value: float) -> str:
     return text if text.startswith("−") or value == 0 else f"+{text}"
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, digits: int = DIGITS) -> str:
     """The ends of an interval.
 
     >>> interval(-0.019, 0.025)
     '[−0.019, 0.025]'
     """
-    return f"[{number(low)}, {number(high)}]"
+    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def percent(count: int, total: int) -> str:

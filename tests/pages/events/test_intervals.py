@@ -54,10 +54,10 @@ def test_the_cost_of_a_resample() -> None:
     ],
     ids=["small", "three", "four", "groups", "rows", "many-rows"],
 )
-def test_cheap_intervals_come_by_themselves(form: Form, expected: bool, runner: Runner) -> None:
+def test_cheap_intervals_are_automatic(form: Form, expected: bool, runner: Runner) -> None:
     done = runner.run(form)
-    assert intervals.can_come(runner.page, done)
-    assert intervals.come_by_themselves(runner.page, done) == expected
+    assert intervals.can_be_added(runner.page, done)
+    assert intervals.are_automatic(runner.page, done) == expected
 
 
 def test_samples_of_no_group_count_in_each() -> None:

@@ -265,16 +265,16 @@ def test_many_columns_of_json(runner: Callable[[str], Runner], tmp_path: Path) -
 
 def test_long_names(runner: Callable[[str], Runner], tmp_path: Path) -> None:
     """Runs of numbered columns are found with a pattern, which takes minutes for a name of 100,000 underscores."""
-    with pytest.raises(RefusedError, match="expected names of at most 200 letters, got one of 100,000"):
+    with pytest.raises(RefusedError, match="expected names of at most 200 characters, got one of 100,000"):
         show(runner("ood_bench"), pd.DataFrame({"_" * 100_000: [1]}))
     (tmp_path / "a.json").write_text(json.dumps({"_" * 100_000: [1]}))
-    with pytest.raises(RefusedError, match="expected names of at most 200 letters"):
+    with pytest.raises(RefusedError, match="expected names of at most 200 characters"):
         show(runner("ood_bench"), files=[tmp_path / "a.json"])
 
 
 def test_names_that_no_answer_can_hold(runner: Callable[[str], Runner], tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"\ud800": [1], "labels": [0]}))
-    with pytest.raises(RefusedError, match=r"expected names that UTF-8 can write, got '.ud800'"):
+    with pytest.raises(RefusedError, match=r"expected names that can be encoded in UTF-8, got '.ud800'"):
         show(runner("ood_bench"), files=[tmp_path / "a.json"])
     assert explain(ValueError("got \ud800 and ä")) == r"got \ud800 and ä"
 

@@ -1,0 +1,69 @@
+"""The numbers of the report: three cards that say what each means, and a table of all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..directions import direction
+from ..frame import Figure, data_table
+from .decisions import Decisions
+
+_MEANINGS = {
+    r"openauc": "chance that a known sample is classified correctly and scores below an unknown one",
+    r"closed_set_accuracy": "of the known samples are classified correctly",
+    r"open_set_auroc|auroc": "chance that an unknown sample scores above a known one, ties counting half",
+    r"open_set_accuracy@.*": "of all samples are correctly called known or unknown",
+    r"fpr([\d.]+)tpr": r"of the known samples are called unknown where \1 % of the unknown ones are",
+    r"tpr([\d.]+)fpr": r"of the unknown samples are called so where \1 % of the known ones are",
+    r"detect_acc": "of all samples are correctly called known or unknown, at the best threshold",
+    r"aupr_out(_trapezoid)?": "area under the precision-recall curve of the unknown samples",
+    r"aupr_in(_trapezoid)?": "area under the precision-recall curve of the known samples",
+    r"tpr": "of the unknown samples are called unknown",
+    r"fpr": "of the known samples are called unknown",
+    r"macro_open_f": "mean F-score of the known classes",
+    r"micro_open_f": "F-score of the known classes, their counts added up",
+}
+
+
+def figures(numbers: Mapping[str, Any], decisions: Decisions) -> list[Figure]:
+    """The first three rates with their intervals; each says what it means and, if it has one, its threshold."""
+    known = {key: way for key in numbers if (way := direction(key)) is not None and way.rate}
+    return [
+        Figure(
+            key,
+            numbers[key],
+            numbers.get(f"{key}_low"),
+            numbers.get(f"{key}_high"),
+            higher=way.higher,
+            words=_words(key, way.higher, numbers.get(f"{key}_threshold"), decisions),
+        )
+        for key, way in [*known.items()][:3]
+    ]
+
+
+def _words(key: str, higher: bool, threshold: float | None, decisions: Decisions) -> str:
+    at = "" if threshold is None else f"; called unknown: score > {decisions.text(threshold)}"
+    return f"{meaning(key) or ('higher is better' if higher else 'lower is better')}{at}"
+
+
+def meaning(key: str) -> str:
+    """A rate of samples in a few words; "" for others.
+
+    >>> meaning("fpr95tpr")
+    'of the known samples are called unknown where 95 % of the unknown ones are'
+    """
+    fitting = ((pattern, re.fullmatch(pattern, key)) for pattern in _MEANINGS)
+    return next((match.expand(_MEANINGS[pattern]) for pattern, match in fitting if match), "")
+
+
+def all_numbers(numbers: Mapping[str, Any]) -> str:
+    """All numbers, each with its interval."""
+    ends = {f"{key}_{end}" for key in numbers for end in ("low", "high") if f"{key}_{end}" in numbers}
+    keys = [key for key in numbers if key not in ends]
+    values = [
+        (numbers[key], numbers[f"{key}_low"], numbers[f"{key}_high"]) if f"{key}_low" in ends else numbers[key]
+        for key in keys
+    ]
+    return data_table({"result": keys, "value": values}, "All numbers", digits=6)

@@ -1,0 +1,72 @@
+"""A report to look at: which known samples look unknown, and which unknown ones look known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...formats.written.atomic import write_file
+from ...metric.metric import Metric
+from ...ranking.per_sample import SIDES
+from ..frame import Section, card, data_table, details, grid, headline, report_html
+from .decisions import decisions_of, meter_rows, outcome_bars
+from .numbers import all_numbers, figures
+from .pictures import roc_card, scores_card
+from .worst import worst_section
+
+
+def has_errors_of_samples(metric: type[Metric]) -> bool:
+    """Whether the results of a metric can say what became of each sample."""
+    return "per_sample" in metric.options
+
+
+def write_error_report(
+    results: Mapping[str, Any],
+    folder: str | Path,
+    *,
+    title: str = "Known and unknown samples",
+    about: str = "",
+    note: str = "",
+    images: Sequence[str | Path] | None = None,
+    count: int = 24,
+) -> Path:
+    """Write a page with the numbers, the ROC, the scores, and the samples with the most misleading scores.
+
+    Parameters: results with the table per_sample; folder, made if there is none; title; about, what the samples are;
+    note, a sentence below the numbers, such as how their intervals were computed; images, a path for each sample in
+    the order of addition, to show pictures of them; count, at most how many samples are shown of each kind.
+
+    Returns the path of the page, index.html, which needs no other file. Raises ValueError for results without that
+    table, as those of groups are, and images that cannot be read; OSError for a folder that cannot be made or written.
+    """
+    if "per_sample" not in results:
+        raise ValueError(
+            "results: expected a table per_sample, got none; give the metric per_sample=True, and no groups"
+        )
+    table = results["per_sample"]
+    numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
+    decisions = decisions_of(table, numbers)
+    rows, shares = meter_rows(table)
+    sections = [
+        Section(
+            "Decisions",
+            "At the threshold",
+            grid(card(outcome_bars(table)), roc_card(decisions), scores_card(decisions), columns=3),
+            decisions.in_words,
+        ),
+        *(worst_section(table, side, images, count) for side in SIDES),
+        details(
+            {
+                "Decisions": data_table(rows, "Decisions", meters=shares),
+                "All numbers, six digits": all_numbers(numbers),
+            }
+        ),
+    ]
+    facts = [*([about] if about else []), f"{len(table['sample']):,} samples"]
+    first = headline(figures(numbers, decisions), hint=note)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "index.html"
+    write_file(page, report_html(title, "openworld-metrics compute", facts, first, sections))
+    return page

@@ -1,0 +1,54 @@
+"""The samples of a side that look most like the other, with their images if there are any. These need Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...ranking.per_sample import SAMPLE_OUTCOMES, SIDES
+from ..frame import Section, Tile, data_table, picture_html, tiles_html
+from ..thumbnails import photograph
+from .decisions import Table
+
+_SIDE = 256  # pixels of a picture
+
+
+def worst_section(table: Table, side: str, images: Sequence[str | Path] | None, count: int) -> Section:
+    """The known samples with the highest scores, or the unknown ones with the lowest."""
+    scores = np.asarray(table["score"])
+    own = np.flatnonzero(np.asarray(table["reference"]) == side)
+    order = own[np.argsort(-scores[own] if side == SIDES[0] else scores[own], kind="stable")].tolist()
+    wrong = sum(table["decision"][i] != side for i in order)
+    other, end = (SIDES[1], "highest") if side == SIDES[0] else (SIDES[0], "lowest")
+    chosen = order[:count]
+    lead = f"{wrong:,} of {len(own):,} are called {other}. Here are the {len(chosen)} of the {end} scores."
+    name, title = f"{side.capitalize()} samples", f"{side.capitalize()} samples that look most {other}"
+    if images is not None:
+        return Section(name, title, tiles_html([_tile(table, i, images) for i in chosen], _FILTERS), lead)
+    shown = {"sample": [table["sample"][i] for i in chosen]}
+    shown["score"] = [f"{table['score'][i]:.6g}" for i in chosen]
+    others = [key for key in table if key not in ("sample", "score", "reference", "decision")]
+    rows = {**shown, **{key: [table[key][i] for i in chosen] for key in others}}
+    return Section(name, title, data_table(rows, title), lead)
+
+
+def _tile(table: Table, row: int, images: Sequence[str | Path]) -> Tile:
+    """A sample with its image."""
+    sample, outcome = table["sample"][row], table["outcome"][row]
+    path = Path(images[sample])
+    lines = [outcome, f"score {table['score'][row]:.6g}, sample {sample}"]
+    if "true_class" in table:
+        true, predicted = table["true_class"][row], table["predicted_class"][row]
+        lines.append(f"predicted class {predicted}" if true < 0 else f"class {true}, predicted {predicted}")
+    source, size = photograph(path, _SIDE)
+    return Tile(path.name, lines, picture_html(source, path.name, size), [_kind(outcome)])
+
+
+def _kind(outcome: str) -> str:
+    """An outcome as the key of a filter."""
+    return outcome.replace(",", "").replace(" ", "-")
+
+
+_FILTERS = {_kind(outcome): outcome.capitalize() for outcome in SAMPLE_OUTCOMES}
