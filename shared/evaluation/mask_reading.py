@@ -28,10 +28,10 @@ class MaskRules(NamedTuple):
     saturations: how many pixels of a defect are enough; None where the layout does not say
     """
 
-    ignore_value: int | None = None
-    void_where_invalid: bool = False
-    regions: str = "components"
-    saturations: Saturations | None = None
+    ignore_value: int | None
+    void_where_invalid: bool
+    regions: str
+    saturations: Saturations | None
 
 
 class Masks(NamedTuple):
