@@ -160,7 +160,7 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
     assert line(*FILES, "--report", "maps/x") == "maps/x: expected a report outside of maps, which is read"
     assert line(*FILES, "--image-reduction", "0") == "image_reduction: expected an int of at least 1, got 0"
     assert line("--maps", "maps") == "Missing option '--data'."
-    assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got nothing there"
+    assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got none"
     Path("other/nut/test/hole/000.tiff").write_bytes(b"")
     assert line(*FILES, "--compare", "other") == "other/nut/test/hole/000.tiff: not a TIFF file: header=b''"
     Path("maps/nut/test/hole/001.tiff").unlink()

@@ -357,7 +357,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     assert run(*where, "--image-set", "set.txt")[::2] == (
         2,
         "openworld-metrics: results/airplane.txt: expected the name of a class of the references, or unknown, got"
-        " 'airplane'; --names says all classes\n",
+        " 'airplane'; name all classes with --names\n",
     )
     assert run(*where, "--image-set", "set.txt", "--names", "aeroplane", "yak", "cat")[::2] == (
         2,

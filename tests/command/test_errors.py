@@ -52,7 +52,7 @@ WRONG = {
     "half a parquet": (["compute", "accuracyk", "--predictions", "half.parquet"], "half.parquet: "),
     "UTF-16 in csv": (
         ["compute", "accuracyk", "--predictions", "utf16.csv"],
-        "utf16.csv: expected UTF-8 text, got the byte 0xff at place 0",
+        "utf16.csv: expected UTF-8 text, got the byte 0xff at position 0",
     ),
     "one name twice": (
         ["compute", "accuracyk", "--predictions", "twice.parquet:a"],

@@ -144,6 +144,6 @@ def test_thresholds_of_other_objects(maps: Path, run: Run) -> None:
     fitted = json.loads(Path("t.json").read_text())
     del fitted["threshold"]["vial"]
     Path("t.json").write_text(json.dumps(fitted))
-    assert "thresholds: expected one of 'vial', got those of can, fabric" in run()[2]
+    assert "thresholds: expected one for 'vial', got thresholds for can, fabric" in run()[2]
     Path("t.json").write_text(json.dumps({**fitted, "of": ["samples"]}))
     assert run()[2] == "openworld-metrics: t.json: expected a threshold of pixels, got one of samples\n"

@@ -1,4 +1,4 @@
-"""The part of a page's address that says page, example and options: written for links, and read when one is opened."""
+"""The query of a page's address, which holds page, example and options: written for links, read when one is opened."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..page import Option, Page
 from .controls import shown
 from .form import TABLE, Form, sample_of, titles
 
-MAX_TEXT = 500  # letters of an option
+MAX_TEXT = 500  # characters of an option
 
 
 def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
-    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    """The query: page, chosen example, and each option that differs from the example's value or the default."""
     entries = {"tab": page.name}
     if form.example in titles(page):
         entries["example"] = form.example
@@ -27,7 +27,7 @@ def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
 
 
 def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
-    """The options of an example."""
+    """The options of the example with this title."""
     sample = sample_of(page, title)
     if sample:
         return sample.options
@@ -35,7 +35,7 @@ def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
 
 
 def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
-    """The values of controls in a query; unknown options, and values that a control cannot hold, are left out."""
+    """The values of controls in a query, without unknown options and values that a control cannot hold."""
     values = {}
     for option in page.options:
         text = query.get(option.name, "")[:MAX_TEXT]
@@ -52,7 +52,7 @@ def _text(value: Any) -> str:
 
 
 def _control_value(option: Option, text: str) -> Any:
-    """The value of an option's control for a text; None for a text that it cannot hold."""
+    """The value of an option's control, read from text; None for text that it cannot hold."""
     items = [item.strip() for item in text.split(",") if item.strip()]
     if option.control == "flag":
         return text in ("1", "true", "True")

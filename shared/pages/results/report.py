@@ -1,4 +1,4 @@
-"""A report to keep or to send, one file of HTML; `browser/page.js` adds the pictures as it saves it."""
+"""Write a report of a page as one HTML file; `browser/page.js` adds the figures when it saves the file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..figures.computed import Computed
 from ..figures.digits import short
 from ..page import Page
 
-MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
+MAX_CALL = 20_000  # characters of the Python code in a report; longer code spells out typed data
 _FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
 
 
 def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
-    """A button that saves the report, and the report without its pictures.
+    """A button that saves the report, with the report, still without figures, as its data.
 
-    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
+    Parameters: numbers, the tables as HTML; call, the Python code; moves, whether the page has a threshold slider.
     """
-    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
+    code = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
     shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
     shown = re.sub(r"<button[^>]*>(.*?)</button>", r"\1", shown)
     title = page.name if not computed.title else f"{page.name}: {computed.title}"
@@ -34,9 +34,9 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
         f"<p>{html.escape(page.question)}</p>",
         shown,
         f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
-        f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
+        f'<h2>Figures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
-        f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
+        f"<h2>In Python</h2><pre>{html.escape(code)}</pre>",
         f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.summary))}</p>",
         f"<pre>{html.escape(texts.citation)}</pre>",
     ]
@@ -46,7 +46,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
 
 
 def sentence(page: Page, texts: Texts, summary: Summary) -> str:
-    """The important numbers as a sentence, and whom to cite."""
+    """A sentence with the headline numbers and the citation."""
     results = {key: result for key, result in summary.results.items() if isinstance(result, (int, float, Rate, Count))}
     important = [key for key in results if re.fullmatch(page.headline, key)] or [*results][:1]
     numbers = [f"{key} = {_in_words(results[key])}" for key in important]

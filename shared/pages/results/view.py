@@ -1,4 +1,4 @@
-"""A computation drawn and written, for the results side of a page."""
+"""Turn a computation into HTML, text and figures for the right half of a page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .worst import worst_html
 class View(NamedTuple):
     """Results to show: HTML, text and figures.
 
-    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    tables: the comparison of several detectors or groups, as text in each of `TEXT_FORMS`; empty if there is none
     """
 
     compared: str
@@ -50,9 +50,9 @@ class View(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out.
+    """The results by detector, with their arguments, the recipe of the data, and a note on rows that were left out.
 
-    pairs: of every two detectors by their names, the rows of the comparison; none until they are compared
+    pairs: the comparison of every two detectors, by their names; empty until they are compared
     """
 
     arguments: Mapping[str, Arguments]
@@ -63,18 +63,18 @@ class Computation(NamedTuple):
 
 
 class Viewer:
-    """Draws and writes the computations of a page, one detector in full, or one image of it."""
+    """Turns the computations of a page into views, with one detector, and one of its images, in full."""
 
     def __init__(self, page: Page, texts: Texts, defaults: Mapping[str, Any]) -> None:
         self.page, self.texts, self.defaults = page, texts, defaults
 
     def picture(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> Any:
-        """The first picture: that of an image, if the page has images."""
+        """The first figure, which shows one image on pages with images."""
         with np.errstate(all="ignore"):
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
-        """The results of all detectors side by side, and of one in full."""
+        """The results of all detectors side by side, and those of one detector in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
         named = {name: page.named(self._known(done, name)) for name in done.detectors}
         name = computed.title or next(iter(named))
@@ -115,7 +115,7 @@ class Viewer:
         )
 
     def _chosen(self, done: Computation, detector: str, image: float, photographs: Sequence[str]) -> Computed:
-        """The detector that is looked at, with the others beside it, and the image of it."""
+        """The computation of the detector to show in full, with its rivals, its image and the photograph behind it."""
         name = detector if detector in done.detectors else next(iter(done.detectors))
         names, num_images = done.arguments[name].names, self._num_images(done)
         place = max(0, min(num_images, int(image)) - 1) if image else self._worst(done.detectors[name], num_images)
@@ -127,12 +127,12 @@ class Viewer:
         )
 
     def _known(self, done: Computation, name: str) -> Computed:
-        """A detector's computation, with what is known of its images and classes."""
+        """A detector's computation, with the names and sizes of its images and the names of classes, where known."""
         arguments = done.arguments[name]
         return done.detectors[name]._replace(names=arguments.names, sizes=arguments.sizes, classes=arguments.classes)
 
     def _worst(self, computed: Computed, num_images: int) -> int:
-        """The image with the most errors, on pages of images."""
+        """The index of the image with the most errors; 0 on pages without images."""
         if not self.page.thumbnails or num_images < 2:
             return 0
         worst = self.page.thumbnails(as_drawn(computed), 1)
@@ -144,7 +144,7 @@ class Viewer:
 
 
 def as_drawn(computed: Computed) -> Computed:
-    """A computation as the pictures show it: all groups together, of the rivals too."""
+    """A computation for the figures, with groups pooled, also in its rivals."""
     rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
     whole = computed.together
     if whole is None:
@@ -155,5 +155,5 @@ def as_drawn(computed: Computed) -> Computed:
 
 
 def _as_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    """The results with all digits. Infinity, which a threshold can be, is written as in Python's json."""
     return json.dumps(results, indent=2)
