@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts
+from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts, reduce_maps
 from .anomaly.aupro import aupro
-from .anomaly.maps import reduce_maps
 from .anomaly.pro import pro_curve
 from .anomaly.regions import split_regions
 from .anomaly.sampled_aupro import sampled_aupro
 from .classification.ranks import listed_ranks, true_class_ranks
-from .classification.topk import reduce_topk, reduce_topk_scores
-from .classification.topk_metrics import AUTKC, AccuracyK
+from .classification.topk_metrics import AUTKC, AccuracyK, reduce_topk, reduce_topk_scores
 from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
 from .comparison import compare
-from .detection.boxes import reduce_boxes
 from .detection.class_curves import voc_average_precision
 from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection
+from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection, reduce_boxes
 from .detection.ow_dln import count_openset_detections, openset_detection_rates
 from .detection.pairs import box_iou
 from .detection.rules import Rules
@@ -24,19 +21,18 @@ from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
 from .ood.bench import bench_metrics
-from .ood.ood_bench import OODBench
+from .ood.ood_bench import OODBench, reduce_ood, split_ood
 from .ood.oodeel import ftpn, get_curve
-from .ood.sides import reduce_ood, split_ood
 from .open_set.at_tpr import accuracy_at_tpr
 from .open_set.ccr import ccr_at_fpr
-from .open_set.known_unknown import reduce_known_unknown, reduce_openauc
+from .open_set.known_unknown import reduce_known_unknown
 from .open_set.open_f import macro_open_f, micro_open_f
 from .open_set.open_f_curve import open_f_curve
-from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
-from .open_set.openauc import OpenAUC, openauc, openauc_metrics, split_open_set
+from .open_set.open_f_metrics import MacroOpenF, MicroOpenF, reduce_open_set
+from .open_set.openauc import OpenAUC, openauc, openauc_metrics, reduce_openauc, split_open_set
 from .open_set.oscr import oscr_curve
 from .open_set.risk import risk_coverage
-from .open_set.samples import count_classes, reduce_open_set
+from .open_set.samples import count_classes
 from .ranking.counts import Counts, exceedance_counts
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
 from .ranking.delong import AUROCInterval, PairedTest, delong, delong_test

@@ -23,7 +23,7 @@ from .image_rates import ImageRates
 from .image_scores import check_reduction
 from .judging import Judge, Points, check_points
 from .levels import LEVELS, check_levels, level_sides
-from .maps import AnomalyState, as_anomaly_state, reduce_maps
+from .maps import AnomalyState, as_anomaly_state, map_state
 from .per_image import per_image_table
 from .pimo_rates import PimoRates
 from .pixel_rates import PixelRates
@@ -72,7 +72,7 @@ class AnomalySuite(Metric):
     """
 
     name = "anomaly_suite"
-    reduce = staticmethod(reduce_maps)
+    reduce = staticmethod(map_state)
     as_state = staticmethod(as_anomaly_state)
     fixed_options = frozenset(
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
@@ -196,6 +196,57 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
+
+
+def reduce_maps(
+    predictions: Any,
+    references: Any,
+    image_scores: Any = None,
+    image_labels: Any = None,
+    samples: Any = None,
+    *,
+    image_reduction: str | int = AnomalySuite.image_reduction,
+    significant_bits: int | None = AnomalySuite.significant_bits,
+    ignore_value: int | None = AnomalySuite.ignore_value,
+    regions: str = AnomalySuite.regions,
+    components: bool = AnomalySuite.components,
+    pixel_threshold: float | None = AnomalySuite.pixel_threshold,
+    min_predicted: int = AnomalySuite.min_predicted,
+    min_object: int = AnomalySuite.min_object,
+) -> AnomalyState:
+    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
+
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+
+    Returns an `AnomalyState`.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    """
+    return map_state(
+        predictions,
+        references,
+        image_scores,
+        image_labels,
+        samples,
+        image_reduction=image_reduction,
+        significant_bits=significant_bits,
+        ignore_value=ignore_value,
+        regions=regions,
+        components=components,
+        pixel_threshold=pixel_threshold,
+        min_predicted=min_predicted,
+        min_object=min_object,
+    )
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..metric.metric import Metric
 from ..metric.prepared_table import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from .averages import AVERAGES, rates_by_class, topk_rates
-from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, reduce_topk, reduce_topk_scores
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, topk_scores_state, topk_state
 from .topk_rates import TIES, known_ranks
 
 
@@ -100,7 +100,7 @@ class AccuracyK(TopK):
     """
 
     name = "accuracyk"
-    reduce = staticmethod(reduce_topk)
+    reduce = staticmethod(topk_state)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """Each k alone."""
@@ -120,10 +120,27 @@ class AUTKC(TopK):
     """
 
     name = "autkc"
-    reduce = staticmethod(reduce_topk_scores)
+    reduce = staticmethod(topk_scores_state)
 
     k_list: int | Sequence[int] | None = (1,)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """All k up to each K."""
         return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+
+
+def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
+    error.
+    Returns a `TopkState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
+
+
+def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
+    return topk_scores_state(predictions, references, ignore_unknown=ignore_unknown)

@@ -14,7 +14,7 @@ from ..formats.tables.columns import open_column, whole_column
 from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
-from ..ood.sides import reduce_ood, split_ood
+from ..ood.ood_bench import reduce_ood, split_ood
 from .files import check_json_and_picture, files_of
 from .outputs import deliver, on_terminal, saving
 

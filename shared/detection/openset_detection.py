@@ -10,7 +10,7 @@ from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_bool, as_choice, as_fraction, as_int_list, as_reals, plain_value
 from ..metric.metric import Metric
 from ..metric.results import as_dict
-from .boxes import BOX_FORMATS, DetectionState, as_detection_state, reduce_boxes
+from .boxes import BOX_FORMATS, DetectionState, as_detection_state, box_state
 from .budgets import BUDGETS
 from .class_curves import AVERAGE_PRECISIONS
 from .ow_dln import OwDln
@@ -50,7 +50,7 @@ class OpenSetDetection(Metric):
     """
 
     name = "openset_detection"
-    reduce = staticmethod(reduce_boxes)
+    reduce = staticmethod(box_state)
     as_state = staticmethod(as_detection_state)
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
@@ -114,6 +114,21 @@ class OpenSetDetection(Metric):
     def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
         return PreparedImages(state, self.matched_images, self)
+
+
+def reduce_boxes(predictions: Any, references: Any, *, box_format: str = OpenSetDetection.box_format) -> DetectionState:
+    """Check the boxes of a batch of images and lay them out in two tables.
+
+    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
+
+    Returns a `DetectionState`.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
+    """
+    return box_state(predictions, references, box_format=box_format)
 
 
 def openset_detection(

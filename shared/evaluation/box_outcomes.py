@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..detection.boxes import reduce_boxes
+from ..detection.openset_detection import reduce_boxes
 from ..detection.ow_dln import openset_outcomes
 from ..detection.rules import Rules
 from ..detection.words import (

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..detection.boxes import DetectionState, reduce_boxes
+from ..detection.boxes import DetectionState
 from ..detection.errors import MISSED
 from ..detection.false_positives import FALSE_POSITIVES
 from ..detection.fates import FATES
-from ..detection.openset_detection import OpenSetDetection
+from ..detection.openset_detection import OpenSetDetection, reduce_boxes
 from ..detection.outcomes import IS_RIGHT
 from ..detection.prepared_images import PreparedImages
 from ..formats.boxes.dataset import Detections

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays.arrays import array_namespace, on_one_device, to_numpy
 from ..arrays.columns import as_labels, as_matrix, as_scores, check_lengths
-from ..classification.topk import reduce_topk_scores
+from ..classification.topk import topk_scores_state
 from ..classification.topk_metrics import AUTKC, AccuracyK
 from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
@@ -80,7 +80,7 @@ class ComputeMetrics:
         are above that of the true class, how many are tied with it, and C. Raises ValueError for NaN and other shapes.
         """
         logits = logits[0] if isinstance(logits, tuple) else logits
-        ranks: Any = reduce_topk_scores(logits, labels, ignore_unknown=True)
+        ranks: Any = topk_scores_state(logits, labels, ignore_unknown=True)
         predicted, width = predicted_classes(as_matrix(logits, "logits"))
         xp = array_namespace(logits)
         kept = {"scores": self.score(logits), "predicted": predicted, "above": ranks["above"], "tied": ranks["tied"]}

@@ -16,7 +16,7 @@ from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
 from .bench import DEFAULT_METRICS, bench_rates, function_results, names_and_functions
 from .per_sample import ood_samples
-from .sides import LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
+from .sides import Label, LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, ood_state
 
 Name = str | Callable[..., Any]  # of a metric
 
@@ -44,7 +44,7 @@ class OODBench(Metric):
     """
 
     name = "ood_bench"
-    reduce = staticmethod(reduce_ood)
+    reduce = staticmethod(ood_state)
     as_state = staticmethod(as_ood_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
@@ -81,7 +81,7 @@ class OODBench(Metric):
                 "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
             )
         arrays: Any = state
-        return PreparedSides(self, arrays, ood_sides(state, *self.labels), stratum_of=(0, 1))
+        return PreparedSides(self, arrays, ood_sides(state, self.labels), stratum_of=(0, 1))
 
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples."""
@@ -112,3 +112,51 @@ class OODBench(Metric):
         state: Any = prepared.state
         names = names_and_functions(self.metrics)
         return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}
+
+
+def reduce_ood(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label = OODBench.in_value,
+    out_value: Label = OODBench.out_value,
+    ignore_value: int | None = OODBench.ignore_value,
+    significant_bits: int | None = OODBench.significant_bits,
+) -> OODState:
+    """Check a batch of scores with labels, or a pair of scores without them.
+
+    Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
+    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
+    the samples; None keeps the scores as they are.
+    Returns an `OODState`, which still holds the ignored samples.
+    Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
+    that do not fit, and any other label.
+    """
+    return ood_state(
+        predictions,
+        references,
+        in_value=in_value,
+        out_value=out_value,
+        ignore_value=ignore_value,
+        significant_bits=significant_bits,
+    )
+
+
+def split_ood(
+    scores: Array,
+    labels: Array,
+    *,
+    in_value: Label = OODBench.in_value,
+    out_value: Label = OODBench.out_value,
+    ignore_value: int | None = OODBench.ignore_value,
+) -> tuple[Array, Array]:
+    """Split scores into OOD and in-distribution ones, each in ascending order.
+
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
+    """
+    values = check_label_values(in_value, out_value, ignore_value)
+    out, inside = ood_sides({"scores": scores, "labels": labels}, values)
+    return out.scores, inside.scores

@@ -14,7 +14,7 @@ from ..ranking.counts import check_both_classes
 from ..ranking.named_points import parse_point
 from ..ranking.operating_points import RATES
 from .measures import Measure, Sides
-from .sides import reduce_ood, split_ood
+from .sides import LabelValues, ood_sides, ood_state
 
 _Arrays = tuple[np.ndarray, ...]
 
@@ -61,8 +61,9 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
 
 def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
-    state = reduce_ood(scores, labels)
-    return split_ood(state["scores"], state["labels"])
+    state = ood_state(scores, labels, in_value=0, out_value=1, ignore_value=None, significant_bits=None)
+    out, inside = ood_sides(state, LabelValues(inside=0, out=1, ignored=None))
+    return out.scores, inside.scores
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays.arrays import array_namespace, concatenate, on_one_device
 from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..ranking.rounding import check_bits, cut
-from .samples import OpenSetState, as_open_set_state, reduce_open_set
+from .samples import OpenSetState, checked_open_set, open_set_state
 
 SIDES_OF_XCURVE = frozenset(
     {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
@@ -46,7 +46,7 @@ def reduce_known_unknown(
     }
 
 
-def reduce_openauc(
+def openauc_state(
     predictions: Any = None,
     references: Any = None,
     open_scores: Any = None,
@@ -56,15 +56,9 @@ def reduce_openauc(
     close_set_pred_class: Any = None,
     close_set_labels: Any = None,
     *,
-    significant_bits: int | None = None,
+    significant_bits: int | None,
 ) -> OpenSetState:
-    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
-
-    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
-    that does not grow with the samples; None keeps the scores as they are.
-    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
-    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
-    """
+    """The state of a batch: see `reduce_openauc`."""
     bits = check_bits(significant_bits)
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
     arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
@@ -72,7 +66,8 @@ def reduce_openauc(
         missing = [name for name, column in columns.items() if column is None]
         if missing:
             raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
-        return _of_openauc(reduce_open_set(predictions, references, open_scores, open_labels), bits)
+        samples = (predictions, references, open_scores, open_labels)
+        return _of_openauc(open_set_state(*samples, num_classes=None, t_list=None, per_sample=False), bits)
     if any(column is not None for column in (*columns.values(), open_labels)):
         raise TypeError(
             "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
@@ -81,9 +76,9 @@ def reduce_openauc(
     return _of_openauc(reduce_known_unknown(*arrays), bits)
 
 
-def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
+def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None) -> OpenSetState:
     """As `as_open_set_state`, for a state of `reduce_openauc`."""
-    return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
+    return _of_openauc(checked_open_set(state, None, None, significant_bits), None)
 
 
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:

@@ -25,7 +25,7 @@ from .samples import (
     as_open_set_state,
     check_classes,
     count_classes,
-    reduce_open_set,
+    open_set_state,
 )
 from .thresholds import check_applied, check_thresholds
 
@@ -44,7 +44,7 @@ class OpenF(Metric):
     num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
-    reduce = staticmethod(reduce_open_set)
+    reduce = staticmethod(open_set_state)
     as_state = staticmethod(as_open_set_state)
     countable_tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
@@ -142,3 +142,29 @@ class MicroOpenF(OpenF):
         return micro_open_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )
+
+
+def reduce_open_set(
+    predictions: Any,
+    references: Any,
+    open_scores: Any,
+    open_labels: Any = None,
+    *,
+    num_classes: int | None = OpenF.num_classes,
+    t_list: float | Sequence[float] | None = OpenF.t_list,
+    per_sample: bool = OpenF.per_sample,
+) -> OpenSetState:
+    """Reduce a batch to predicted classes, true classes and open-set scores.
+
+    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
+    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
+
+    Returns an `OpenSetState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    return open_set_state(
+        predictions, references, open_scores, open_labels, num_classes=num_classes, t_list=t_list, per_sample=per_sample
+    )

@@ -26,7 +26,7 @@ from ..ranking.shares import percent, with_own_names
 from .at_tpr import accuracy_of_sides, score_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
-from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
+from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, openauc_state
 from .per_sample import open_set_samples
 from .risk import as_costs, risk_names, risk_of_sides, risk_quantities
 from .risk_areas import both_sides
@@ -58,7 +58,7 @@ class OpenAUC(Metric):
     """
 
     name = "openauc"
-    reduce = staticmethod(reduce_openauc)
+    reduce = staticmethod(openauc_state)
     as_state = staticmethod(as_openauc_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = OPEN_SET_TABLES
@@ -151,6 +151,30 @@ class OpenAUC(Metric):
             return {}
         state: Any = prepared.state
         return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
+
+
+def reduce_openauc(
+    predictions: Any = None,
+    references: Any = None,
+    open_scores: Any = None,
+    open_labels: Any = None,
+    open_set_pred_known: Any = None,
+    open_set_pred_unknown: Any = None,
+    close_set_pred_class: Any = None,
+    close_set_labels: Any = None,
+    *,
+    significant_bits: int | None = OpenAUC.significant_bits,
+) -> OpenSetState:
+    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
+
+    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
+    that does not grow with the samples; None keeps the scores as they are.
+    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
+    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
+    """
+    columns = (predictions, references, open_scores, open_labels)
+    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+    return openauc_state(*columns, *arrays, significant_bits=significant_bits)
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:

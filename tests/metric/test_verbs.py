@@ -159,11 +159,12 @@ def test_options_are_typed(name: str) -> None:
 
 
 @every_metric
-def test_defaults_of_reduce_are_those_of_the_fields(name: str) -> None:
+def test_reducers_take_options_of_the_metric_and_have_no_defaults_of_their_own(name: str) -> None:
     core = metric_class(name)
     for function in (core.reduce, core.as_state):
-        for option, default in keyword_options(function).items():
-            assert core.options.get(option, default) == default
+        options = keyword_options(function)
+        assert options.keys() <= core.options.keys()
+        assert set(options.values()) <= {inspect.Parameter.empty}
     assert core.fixed_options <= keyword_options(core.reduce).keys()
 
 

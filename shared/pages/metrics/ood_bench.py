@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ood.ood_bench import OODBench
-from ...ood.sides import check_label_values, is_ood, ood_sides
+from ...ood.sides import LabelValues, check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
 from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
@@ -26,9 +26,13 @@ from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Pa
 _SAMPLED = " (every score; the numbers are sampled)"
 
 
+def _labels(options: Mapping[str, Any]) -> LabelValues:
+    return check_label_values(options["in_value"], options["out_value"], options["ignore_value"])
+
+
 def _sides(computed: Computed) -> tuple[Side, Side]:
     """Scores of the OOD and of the in-distribution samples."""
-    return ood_sides(computed.state, *(computed.options[name] for name in ("in_value", "out_value", "ignore_value")))
+    return ood_sides(computed.state, _labels(computed.options))
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
@@ -36,8 +40,7 @@ def _worst(computed: Computed) -> Sequence[Worst]:
     options, state = computed.options, computed.state
     if "counts" in state:
         return ()
-    values = check_label_values(options["in_value"], options["out_value"], options["ignore_value"])
-    out, kept = is_ood(np.asarray(state["labels"]), values)
+    out, kept = is_ood(np.asarray(state["labels"]), _labels(options))
     return worst_samples(state["scores"], out, ("in-distribution", "OOD"), kept=kept)
 
 
