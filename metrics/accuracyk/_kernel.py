@@ -2648,7 +2648,7 @@ class TopkState(TypedDict):
     counts: NotRequired[Array]
 
 
-def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> TopkState:
+def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
@@ -2682,23 +2682,16 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
     return checked
 
 
-def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:
-    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
+def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
+    """The state of a batch of scores: see `reduce_topk_scores`."""
     predictions = as_matrix(predictions, "predictions")
     if predictions.ndim == 2 and not is_floating(predictions):
         raise ValueError(f"predictions: expected (N, C) floating scores, got {predictions.dtype} class ids")
-    return reduce_topk(predictions, references, ignore_unknown=ignore_unknown)
+    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
 
 
-def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:
-    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
-
-    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
-    error.
-    Returns a `TopkState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
+def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
+    """The state of a batch: see `reduce_topk`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels = as_labels(references, "references")
@@ -3091,7 +3084,7 @@ class AccuracyK(TopK):
     """
 
     name = "accuracyk"
-    reduce = staticmethod(reduce_topk)
+    reduce = staticmethod(topk_state)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """Each k alone."""
@@ -3111,13 +3104,30 @@ class AUTKC(TopK):
     """
 
     name = "autkc"
-    reduce = staticmethod(reduce_topk_scores)
+    reduce = staticmethod(topk_scores_state)
 
     k_list: int | Sequence[int] | None = (1,)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """All k up to each K."""
         return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+
+
+def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
+    error.
+    Returns a `TopkState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
+
+
+def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
+    return topk_scores_state(predictions, references, ignore_unknown=ignore_unknown)
 
 
 # ---- metric/packing.py -----------------------------------------------------------------------------------------------

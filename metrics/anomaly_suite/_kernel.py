@@ -5307,14 +5307,14 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 def as_anomaly_state(
     state: Mapping[str, Any],
     *,
-    image_reduction: str | int = "max",
-    significant_bits: int | None = None,
-    ignore_value: int | None = None,
-    regions: str = "components",
-    components: bool = False,
-    pixel_threshold: float | None = None,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
@@ -5351,40 +5351,23 @@ def as_anomaly_state(
     return checked
 
 
-def reduce_maps(
+def map_state(
     predictions: Any,
     references: Any,
     image_scores: Any = None,
     image_labels: Any = None,
     samples: Any = None,
     *,
-    image_reduction: str | int = "max",
-    significant_bits: int | None = None,
-    ignore_value: int | None = None,
-    regions: str = "components",
-    components: bool = False,
-    pixel_threshold: float | None = None,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
 ) -> AnomalyState:
-    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
-
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
-    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
-    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
-    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
-    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
-    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
-    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
-    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
-    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
-
-    Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
-    """
+    """The state of a batch: see `reduce_maps`."""
     value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     rule = check_rule(components, pixel_threshold, min_predicted, min_object)
@@ -6060,7 +6043,7 @@ class AnomalySuite(Metric):
     """
 
     name = "anomaly_suite"
-    reduce = staticmethod(reduce_maps)
+    reduce = staticmethod(map_state)
     as_state = staticmethod(as_anomaly_state)
     fixed_options = frozenset(
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
@@ -6184,6 +6167,57 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
+
+
+def reduce_maps(
+    predictions: Any,
+    references: Any,
+    image_scores: Any = None,
+    image_labels: Any = None,
+    samples: Any = None,
+    *,
+    image_reduction: str | int = AnomalySuite.image_reduction,
+    significant_bits: int | None = AnomalySuite.significant_bits,
+    ignore_value: int | None = AnomalySuite.ignore_value,
+    regions: str = AnomalySuite.regions,
+    components: bool = AnomalySuite.components,
+    pixel_threshold: float | None = AnomalySuite.pixel_threshold,
+    min_predicted: int = AnomalySuite.min_predicted,
+    min_object: int = AnomalySuite.min_object,
+) -> AnomalyState:
+    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
+
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
+    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
+    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
+    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
+    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
+    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
+    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
+    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
+    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
+    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+
+    Returns an `AnomalyState`.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    """
+    return map_state(
+        predictions,
+        references,
+        image_scores,
+        image_labels,
+        samples,
+        image_reduction=image_reduction,
+        significant_bits=significant_bits,
+        ignore_value=ignore_value,
+        regions=regions,
+        components=components,
+        pixel_threshold=pixel_threshold,
+        min_predicted=min_predicted,
+        min_object=min_object,
+    )
 
 
 def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:

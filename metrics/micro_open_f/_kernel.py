@@ -4242,14 +4242,15 @@ class OpenSetState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-def as_open_set_state(
-    state: Mapping[str, Any],
-    *,
-    num_classes: int | None = None,
-    t_list: Any = None,
-    significant_bits: int | None = None,
-) -> OpenSetState:
+def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
+    return checked_open_set(state, num_classes, t_list, None)
+
+
+def checked_open_set(
+    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+) -> OpenSetState:
+    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -4267,27 +4268,17 @@ def as_open_set_state(
     return checked
 
 
-def reduce_open_set(
+def open_set_state(
     predictions: Any,
     references: Any,
     open_scores: Any,
     open_labels: Any = None,
     *,
-    num_classes: int | None = None,
-    t_list: float | Sequence[float] | None = None,
-    per_sample: bool = False,
+    num_classes: int | None,
+    t_list: float | Sequence[float] | None,
+    per_sample: bool,
 ) -> OpenSetState:
-    """Reduce a batch to predicted classes, true classes and open-set scores.
-
-    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
-    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
-    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
-    none is rounded.
-
-    Returns an `OpenSetState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
+    """The state of a batch: see `reduce_open_set`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
@@ -4428,7 +4419,7 @@ class OpenF(Metric):
     num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
-    reduce = staticmethod(reduce_open_set)
+    reduce = staticmethod(open_set_state)
     as_state = staticmethod(as_open_set_state)
     countable_tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
@@ -4526,3 +4517,29 @@ class MicroOpenF(OpenF):
         return micro_open_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )
+
+
+def reduce_open_set(
+    predictions: Any,
+    references: Any,
+    open_scores: Any,
+    open_labels: Any = None,
+    *,
+    num_classes: int | None = OpenF.num_classes,
+    t_list: float | Sequence[float] | None = OpenF.t_list,
+    per_sample: bool = OpenF.per_sample,
+) -> OpenSetState:
+    """Reduce a batch to predicted classes, true classes and open-set scores.
+
+    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
+    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
+    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
+    none is rounded.
+
+    Returns an `OpenSetState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    return open_set_state(
+        predictions, references, open_scores, open_labels, num_classes=num_classes, t_list=t_list, per_sample=per_sample
+    )

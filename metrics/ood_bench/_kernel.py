@@ -4292,10 +4292,10 @@ REST = "rest"  # for the label of one side: all labels that are not the other's
 def as_ood_state(
     state: Mapping[str, Any],
     *,
-    in_value: Label = 0,
-    out_value: Label = 1,
-    ignore_value: int | None = None,
-    significant_bits: int | None = None,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
 ) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
     check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
@@ -4308,26 +4308,16 @@ def as_ood_state(
     return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
-def reduce_ood(
+def ood_state(
     predictions: Any,
     references: Any = None,
     *,
-    in_value: Label = 0,
-    out_value: Label = 1,
-    ignore_value: int | None = None,
-    significant_bits: int | None = None,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
 ) -> OODState:
-    """Check a batch of scores with labels, or a pair of scores without them.
-
-    Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
-    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
-    the samples; None keeps the scores as they are.
-    Returns an `OODState`, which still holds the ignored samples.
-    Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and any other label.
-    """
+    """The state of a batch: see `reduce_ood`."""
     values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
@@ -4378,7 +4368,7 @@ class LabelValues(NamedTuple):
     ignored: int | None
 
 
-def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
     """Check the labels of in-distribution, OOD and ignored samples: different integers."""
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
@@ -4398,24 +4388,9 @@ def _as_label(value: Any, name: str) -> Label:
     return as_int(value, name, *_INT64)
 
 
-def split_ood(
-    scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
-) -> tuple[Array, Array]:
-    """Split scores into OOD and in-distribution ones, each in ascending order.
-
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
-    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
-    """
-    values = check_label_values(in_value, out_value, ignore_value)
-    out, inside = ood_sides({"scores": scores, "labels": labels}, *values)
-    return out.scores, inside.scores
-
-
-def ood_sides(
-    state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
-) -> tuple[Side, Side]:
-    """As `split_ood`, for a state in which an entry may stand for several samples."""
-    is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
+def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
+    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
+    is_out, kept = is_ood(state["labels"], values)
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
         is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
@@ -4492,8 +4467,9 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
 
 def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
-    state = reduce_ood(scores, labels)
-    return split_ood(state["scores"], state["labels"])
+    state = ood_state(scores, labels, in_value=0, out_value=1, ignore_value=None, significant_bits=None)
+    out, inside = ood_sides(state, LabelValues(inside=0, out=1, ignored=None))
+    return out.scores, inside.scores
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
@@ -4965,7 +4941,7 @@ class OODBench(Metric):
     """
 
     name = "ood_bench"
-    reduce = staticmethod(reduce_ood)
+    reduce = staticmethod(ood_state)
     as_state = staticmethod(as_ood_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
@@ -5002,7 +4978,7 @@ class OODBench(Metric):
                 "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
             )
         arrays: Any = state
-        return PreparedSides(self, arrays, ood_sides(state, *self.labels), stratum_of=(0, 1))
+        return PreparedSides(self, arrays, ood_sides(state, self.labels), stratum_of=(0, 1))
 
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples."""
@@ -5033,3 +5009,51 @@ class OODBench(Metric):
         state: Any = prepared.state
         names = names_and_functions(self.metrics)
         return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}
+
+
+def reduce_ood(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label = OODBench.in_value,
+    out_value: Label = OODBench.out_value,
+    ignore_value: int | None = OODBench.ignore_value,
+    significant_bits: int | None = OODBench.significant_bits,
+) -> OODState:
+    """Check a batch of scores with labels, or a pair of scores without them.
+
+    Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
+    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
+    the samples; None keeps the scores as they are.
+    Returns an `OODState`, which still holds the ignored samples.
+    Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
+    that do not fit, and any other label.
+    """
+    return ood_state(
+        predictions,
+        references,
+        in_value=in_value,
+        out_value=out_value,
+        ignore_value=ignore_value,
+        significant_bits=significant_bits,
+    )
+
+
+def split_ood(
+    scores: Array,
+    labels: Array,
+    *,
+    in_value: Label = OODBench.in_value,
+    out_value: Label = OODBench.out_value,
+    ignore_value: int | None = OODBench.ignore_value,
+) -> tuple[Array, Array]:
+    """Split scores into OOD and in-distribution ones, each in ascending order.
+
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
+    """
+    values = check_label_values(in_value, out_value, ignore_value)
+    out, inside = ood_sides({"scores": scores, "labels": labels}, values)
+    return out.scores, inside.scores

@@ -4807,14 +4807,15 @@ class OpenSetState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-def as_open_set_state(
-    state: Mapping[str, Any],
-    *,
-    num_classes: int | None = None,
-    t_list: Any = None,
-    significant_bits: int | None = None,
-) -> OpenSetState:
+def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
+    return checked_open_set(state, num_classes, t_list, None)
+
+
+def checked_open_set(
+    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+) -> OpenSetState:
+    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -4832,27 +4833,17 @@ def as_open_set_state(
     return checked
 
 
-def reduce_open_set(
+def open_set_state(
     predictions: Any,
     references: Any,
     open_scores: Any,
     open_labels: Any = None,
     *,
-    num_classes: int | None = None,
-    t_list: float | Sequence[float] | None = None,
-    per_sample: bool = False,
+    num_classes: int | None,
+    t_list: float | Sequence[float] | None,
+    per_sample: bool,
 ) -> OpenSetState:
-    """Reduce a batch to predicted classes, true classes and open-set scores.
-
-    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
-    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
-    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
-    none is rounded.
-
-    Returns an `OpenSetState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
+    """The state of a batch: see `reduce_open_set`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
@@ -4986,7 +4977,7 @@ def reduce_known_unknown(
     }
 
 
-def reduce_openauc(
+def openauc_state(
     predictions: Any = None,
     references: Any = None,
     open_scores: Any = None,
@@ -4996,15 +4987,9 @@ def reduce_openauc(
     close_set_pred_class: Any = None,
     close_set_labels: Any = None,
     *,
-    significant_bits: int | None = None,
+    significant_bits: int | None,
 ) -> OpenSetState:
-    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
-
-    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
-    that does not grow with the samples; None keeps the scores as they are.
-    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
-    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
-    """
+    """The state of a batch: see `reduce_openauc`."""
     bits = check_bits(significant_bits)
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
     arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
@@ -5012,7 +4997,8 @@ def reduce_openauc(
         missing = [name for name, column in columns.items() if column is None]
         if missing:
             raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
-        return _of_openauc(reduce_open_set(predictions, references, open_scores, open_labels), bits)
+        samples = (predictions, references, open_scores, open_labels)
+        return _of_openauc(open_set_state(*samples, num_classes=None, t_list=None, per_sample=False), bits)
     if any(column is not None for column in (*columns.values(), open_labels)):
         raise TypeError(
             "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
@@ -5021,9 +5007,9 @@ def reduce_openauc(
     return _of_openauc(reduce_known_unknown(*arrays), bits)
 
 
-def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
+def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None) -> OpenSetState:
     """As `as_open_set_state`, for a state of `reduce_openauc`."""
-    return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
+    return _of_openauc(checked_open_set(state, None, None, significant_bits), None)
 
 
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
@@ -5152,7 +5138,7 @@ class OpenAUC(Metric):
     """
 
     name = "openauc"
-    reduce = staticmethod(reduce_openauc)
+    reduce = staticmethod(openauc_state)
     as_state = staticmethod(as_openauc_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = OPEN_SET_TABLES
@@ -5245,6 +5231,30 @@ class OpenAUC(Metric):
             return {}
         state: Any = prepared.state
         return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
+
+
+def reduce_openauc(
+    predictions: Any = None,
+    references: Any = None,
+    open_scores: Any = None,
+    open_labels: Any = None,
+    open_set_pred_known: Any = None,
+    open_set_pred_unknown: Any = None,
+    close_set_pred_class: Any = None,
+    close_set_labels: Any = None,
+    *,
+    significant_bits: int | None = OpenAUC.significant_bits,
+) -> OpenSetState:
+    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
+
+    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
+    that does not grow with the samples; None keeps the scores as they are.
+    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
+    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
+    """
+    columns = (predictions, references, open_scores, open_labels)
+    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+    return openauc_state(*columns, *arrays, significant_bits=significant_bits)
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:

@@ -2646,18 +2646,8 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     return checked
 
 
-def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> DetectionState:
-    """Check the boxes of a batch of images and lay them out in two tables.
-
-    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
-    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
-    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
-    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
-
-    Returns a `DetectionState`.
-    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
-    """
+def box_state(predictions: Any, references: Any, *, box_format: str) -> DetectionState:
+    """The state of a batch: see `reduce_boxes`."""
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
@@ -5186,7 +5176,7 @@ class OpenSetDetection(Metric):
     """
 
     name = "openset_detection"
-    reduce = staticmethod(reduce_boxes)
+    reduce = staticmethod(box_state)
     as_state = staticmethod(as_detection_state)
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
@@ -5250,6 +5240,21 @@ class OpenSetDetection(Metric):
     def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
         return PreparedImages(state, self.matched_images, self)
+
+
+def reduce_boxes(predictions: Any, references: Any, *, box_format: str = OpenSetDetection.box_format) -> DetectionState:
+    """Check the boxes of a batch of images and lay them out in two tables.
+
+    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
+
+    Returns a `DetectionState`.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
+    """
+    return box_state(predictions, references, box_format=box_format)
 
 
 def openset_detection(
