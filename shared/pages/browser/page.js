@@ -56,13 +56,26 @@
       said.hidden = !promise;
       said.firstChild.textContent = (sweep.promises[promise] ?? "").replace("{threshold}", sweep.texts[i]);
     }
+    follow(box);
+  };
+  // the marks in the figures, where they are not at the slider's threshold
+  const follow = (box) => {
+    const sweep = sweepOf(box), i = +rangeOf(box).value;
     for (const plot of plotsOf(box.dataset.name))
       (plot.data ?? []).forEach((trace, k) => {
         if (!trace.meta?.x) return;
-        const x = value(sweep, trace.meta.x, i);
-        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
-        window.Plotly.restyle(plot, moved, [k]);
+        const x = value(sweep, trace.meta.x, i), y = trace.meta.y && value(sweep, trace.meta.y, i);
+        if (trace.x?.[0] === x && (!trace.meta.y || trace.y?.[0] === y)) return;
+        window.Plotly.restyle(plot, trace.meta.y ? {x: [[x]], y: [[y]]} : {x: [[x, x]]}, [k]);
       });
+  };
+  // a link may open the page at a threshold; figures may be drawn after the slider
+  const openedAt = () => {
+    for (const box of document.querySelectorAll(".threshold[data-at]")) {
+      if (!box.opened) move(box, nearest(box, +box.dataset.at));
+      else follow(box);
+      box.opened = true;
+    }
   };
   // thresholds ascend: the place whose threshold is nearest to a number
   const nearest = (box, number) => {
@@ -210,6 +223,7 @@
       reach();
       arrange();
       copying.arrange();
+      openedAt();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
