@@ -12,7 +12,7 @@ from ..comparison import compared, differences_of_parts
 from ..metric.counted import COUNTS
 from .figures.computed import Computed
 from .page import Page
-from .results.view import Computation
+from .results.computation import Computation
 from .serving.costs import check_costs, drawn_costs, num_rows
 
 LEVEL = 0.95  # confidence level of automatic intervals

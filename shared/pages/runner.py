@@ -19,7 +19,8 @@ from .form.form import OWN, Form, as_names
 from .intervals import drawn_rows, steps_of_resample
 from .page import Page
 from .results.call import recipe_of
-from .results.view import Computation, View, Viewer
+from .results.computation import Computation
+from .results.view import View, Viewer
 from .serving.costs import (
     MAX_COUNTED,
     MAX_GROUPS,

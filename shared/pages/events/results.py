@@ -10,9 +10,10 @@ from ..form.address import place_in
 from ..form.form import Form, with_sample
 from ..intervals import are_automatic, can_be_added, with_intervals
 from ..results.comparison import TEXT_FORMS
+from ..results.computation import Computation
 from ..results.message import message
 from ..results.slider import opened_at
-from ..results.view import Computation, View
+from ..results.view import View
 from ..runner import Runner, explain
 from ..serving.ending import bounded
 from ..serving.kept import KEPT
