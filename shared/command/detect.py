@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
+from ..evaluation.detection import DEFAULT_CONF, check_ending, compare_detections, evaluate_detections, save_results
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection.report import write_report
@@ -52,12 +52,17 @@ on a terminal, JSON in a pipe.
 @click.option("--split", help="Split of the data set.  [default: val]")
 @click.option("--image-set", type=click.Path(), help="File that lists the images to evaluate, one a line.")
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
-@click.option("--unknown-id", default=-1, show_default=True, help='The detector\'s class for "unknown".')
+@click.option(
+    "--unknown-id",
+    default=OpenSetDetection.unknown_class_id,
+    show_default=True,
+    help='The detector\'s class for "unknown".',
+)
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
     type=Threshold(click.FloatRange(0, 1), reached=True),
-    default=0.001,
+    default=DEFAULT_CONF,
     show_default=True,
     help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )

@@ -20,6 +20,7 @@ from .progress import progress_bar
 from .standard import standard_metrics
 
 BATCH = 64  # images
+DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower confidence are left out
 Results = dict[str, dict[str, Any]]
 
 _MEANINGS = {
@@ -96,7 +97,7 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
     """The `Summary` of `openset_metrics`, without names and sizes."""
-    if options.get("box_format", "xyxy") != "xyxy":
+    if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
         raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
     true, predicted = detections.dataset.references, detections.predictions
@@ -118,18 +119,19 @@ def compare_detections(
 ) -> dict[str, list[Any]]:
     """Compare two detectors on the same images: see `openworld_metrics.compare`, which returns a table of this form.
 
-    Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
-    options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.
+    Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default that of
+    `compare`; options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or
+    objects.
     """
     if first.dataset.names != second.dataset.names:
         raise ValueError("first, second: expected detections on the same images, got others")
-    drawn = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
+    drawn: dict[str, Any] = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
+    drawn |= {} if confidence_level is None else {"confidence_level": confidence_level}
     return compare(
         OpenSetDetection(known_classes=list(known_classes), **options),
         first.predictions,
         second.predictions,
         references=first.dataset.references,
-        confidence_level=0.95 if confidence_level is None else confidence_level,
         **drawn,
     )
 

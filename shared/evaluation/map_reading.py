@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.truth import check_regions
 from ..anomaly.void import check_ignore_value
 from ..arrays.arrays import widen
@@ -35,10 +36,10 @@ class MapAndMask(NamedTuple):
 def map_reader(
     listed: AnomalyMaps,
     resize: str | None = None,
-    ignore_value: int | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
     *,
     void_where_invalid: bool = False,
-    regions: str = "components",
+    regions: str = AnomalySuite.regions,
 ) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
     """A function that reads an image's map and masks; a normal image without a mask has no anomalous pixel.
 
@@ -133,7 +134,7 @@ def _read(
 def file_problems(
     listed: AnomalyMaps,
     resize: str | None = None,
-    ignore_value: int | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
     *,
     progress: bool = False,
     **options: Any,

@@ -28,10 +28,10 @@ class MaskRules(NamedTuple):
     saturations: the saturation areas of defects; None if the layout has none
     """
 
-    ignore_value: int | None = None
-    void_where_invalid: bool = False
-    regions: str = "components"
-    saturations: Saturations | None = None
+    ignore_value: int | None
+    void_where_invalid: bool
+    regions: str
+    saturations: Saturations | None
 
 
 class Masks(NamedTuple):

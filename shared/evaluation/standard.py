@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..detection.rules import Rules
 from ..extras import extra
 from ..formats.boxes.dataset import Detections
 from ..formats.written.boxes import coco_annotations, coco_results
@@ -17,7 +18,7 @@ NAMES = ("mAP50", "mAP50-95", "precision", "recall")
 
 
 def standard_metrics(
-    detections: Detections, known_classes: Sequence[int], *, conf_threshold: float = 0.0
+    detections: Detections, known_classes: Sequence[int], *, conf_threshold: float = Rules.conf_threshold
 ) -> dict[str, float]:
     """Mean average precision, precision and recall of the known classes.
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..detection.rules import Rules
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
-from .detection import Results, evaluate_detections, save_results
+from .detection import DEFAULT_CONF, Results, evaluate_detections, save_results
 from .progress import progress_bar
 
 
@@ -42,8 +43,8 @@ class OpenSetValidator:
         model: Any,
         data: str | Path,
         known_classes: Sequence[int | str],
-        unknown_class_id: int = -1,
-        conf: float = 0.001,
+        unknown_class_id: int = Rules.unknown_class_id,
+        conf: float = DEFAULT_CONF,
         iou: float = 0.6,
         *,
         predict: Mapping[str, Any] | None = None,

@@ -10,22 +10,22 @@ import numpy as np
 
 from ..comparison import compared, differences_of_parts
 from ..metric.counted import COUNTS
-from ..metric.groups import GROUPS
-from .assembly.data_sets import shares_of_groups
 from .figures.computed import Computed
 from .page import Page
-from .results.view import Computation
-from .serving.costs import check_costs, drawn_costs
+from .results.computation import Computation
+from .serving.costs import check_costs, drawn_costs, num_rows
 
 LEVEL = 0.95  # confidence level of automatic intervals
 FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
-MAX_ROWS, MAX_IMAGES = 50_000, 200  # limits of automatic intervals, on the samples processed in each resample
+MAX_STEPS, MAX_IMAGES = 60_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
 
 
 def are_automatic(page: Page, done: Computation) -> bool:
-    """Whether intervals and comparisons take only a few seconds, and there are enough samples for them."""
-    most = MAX_IMAGES if page.images else MAX_ROWS
-    return _are_enough(page, done) and _passes(done) * num_units(done) * num_groups(done) <= most
+    """Whether intervals and comparisons take a second or two, and there are enough samples for them."""
+    if page.images and _num_images(next(iter(done.arguments.values())).columns) > MAX_IMAGES:
+        return False
+    steps = max(_steps(page, one) for one in done.detectors.values())
+    return _are_enough(page, done) and _passes(done) * steps <= MAX_STEPS
 
 
 def can_be_added(page: Page, done: Computation) -> bool:
@@ -43,7 +43,7 @@ def with_intervals(page: Page, done: Computation) -> Computation:
     detectors = {}
     for name, one in done.detectors.items():
         options = {**one.options, "confidence_level": level}
-        check_costs(drawn_costs(one.results, one.state, _passes(done)))
+        check_costs(drawn_costs(_steps(page, one), _passes(done)))
         metric = page.metric(**options)
         detectors[name] = one._replace(summary=metric.summary(**one.columns), options=options)
     pairs = {}
@@ -55,21 +55,30 @@ def with_intervals(page: Page, done: Computation) -> Computation:
     return done._replace(detectors=detectors, pairs=pairs)
 
 
-def num_units(done: Computation) -> int:
-    """The number of samples, or images, of a computation."""
-    columns = next(iter(done.arguments.values())).columns
-    return max(sum(_sides(column)) for column in columns.values())
+def steps_of_resample(
+    page: Page, results: Mapping[str, Any], state: Mapping[str, Any], columns: Mapping[str, Any]
+) -> int:
+    """The steps of a resample of a state, from its results without intervals, as `costs.Drawing` counts them."""
+    return page.drawing.steps(results, *drawn_rows(page, state, columns))
+
+
+def drawn_rows(page: Page, state: Mapping[str, Any], columns: Mapping[str, Any]) -> tuple[int, int]:
+    """The groups, or 1, and the rows or images that a resample is drawn from."""
+    groups, rows = num_rows(state)
+    return groups, _num_images(columns) if page.images else rows
+
+
+def _steps(page: Page, computed: Computed) -> int:
+    return steps_of_resample(page, computed.results, computed.state, computed.columns)
+
+
+def _num_images(columns: Mapping[str, Any]) -> int:
+    return max(map(len, columns.values()))
 
 
 def _sides(column: Any) -> list[int]:
     """The lengths of a column's two sides if known and unknown samples are separate, otherwise its own length."""
     return [len(side) for side in column] if isinstance(column, tuple) else [len(column)]
-
-
-def num_groups(done: Computation) -> int:
-    """The factor by which groups multiply the samples to process: samples without a group count in each group."""
-    columns = next(iter(done.arguments.values())).columns
-    return shares_of_groups(columns[GROUPS]) if GROUPS in columns else 1
 
 
 def _level_of(done: Computation) -> Any:

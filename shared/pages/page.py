@@ -15,7 +15,7 @@ from .figures.thumbnails import Thumbnail
 from .figures.worst import Worst
 from .reading.data import DETECTOR, Data
 from .reading.uploads import Reader
-from .serving.costs import Cost
+from .serving.costs import Cost, Drawing
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 Classes = Mapping[int, str]  # class names by id
@@ -83,6 +83,7 @@ class Page(NamedTuple):
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
+    drawing: the cost of a resample
     draw_image: makes the first figure alone, on pages with images
     worst: the samples that are ranked worst
     thumbnails: the images with the most errors, up to a number
@@ -105,6 +106,7 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    drawing: Drawing = Drawing()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
     draw_image: Callable[[Computed], Any] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()

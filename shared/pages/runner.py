@@ -16,9 +16,11 @@ from .figures.computed import Computed
 from .form.class_names import with_class_ids
 from .form.controls import options_of
 from .form.form import OWN, Form, as_names
+from .intervals import drawn_rows, steps_of_resample
 from .page import Page
 from .results.call import recipe_of
-from .results.view import Computation, View, Viewer
+from .results.computation import Computation
+from .results.view import View, Viewer
 from .serving.costs import (
     MAX_COUNTED,
     MAX_GROUPS,
@@ -84,21 +86,25 @@ class Runner:
         state = metric.state()
         if GROUPS in columns:  # the computation of all samples together checks the costs
             rest, shares = {name: x for name, x in columns.items() if name != GROUPS}, shares_of_groups(columns[GROUPS])
-            self._check_draws(state, options, times * shares)
+            self._check_draws(state, columns, options, times)
             together = self.compute(rest, options, times * shares)
             return Computed(state, options, metric.summary(), columns, together=together)
         if state:
-            costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
+            costs = (
+                step_costs(options, state),
+                interval_costs(options, drawn_rows(self.page, state, columns)[1]),
+                self.page.costs(state, options),
+            )
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-            self._check_draws(state, options, times)
+            self._check_draws(state, columns, options, times)
         return Computed(state, options, metric.summary(), columns)
 
-    def _check_draws(self, state: Any, options: Mapping[str, Any], times: int) -> None:
-        """Raise RefusedError for too many intervals; their number is known from the results without intervals."""
+    def _check_draws(self, state: Any, columns: Mapping[str, Any], options: Mapping[str, Any], times: int) -> None:
+        """Raise IntervalsError for intervals that take too long, which the results without intervals tell."""
         if options["confidence_level"] is not None:
             plain = self.metric(**{**options, "confidence_level": None})
             plain.merge(state)
-            check_costs(drawn_costs(plain.compute(), state, times))
+            check_costs(drawn_costs(steps_of_resample(self.page, plain.compute(), state, columns), times))
 
     def run(self, form: Form) -> Computation:
         """Read the inputs and compute. Raises the metric's errors, and RefusedError for files that are not accepted."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import reason
 from .aliases import aliases_of, spelling
 from .dataset import Dataset, Detections, find_image, predicted_boxes, split_by_image
@@ -41,7 +42,7 @@ def _first_words(folder: Path) -> Iterator[str]:
 
 
 def read_class_files(
-    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = -1, one_based: bool = True
+    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = UNKNOWN_CLASS_ID, one_based: bool = True
 ) -> Detections:
     """Read a folder of Pascal VOC results, one file for each class.
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from .aliases import aliases_of
 
 Boxes = dict[str, np.ndarray]
@@ -128,7 +129,9 @@ def listed_images(image_set: Path) -> dict[str, int]:
     return names
 
 
-def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int = -1) -> Detections:
+def rename_classes(
+    detections: Detections, names: Mapping[int, str], unknown_class_id: int = UNKNOWN_CLASS_ID
+) -> Detections:
     """Translate the class ids of predictions, by their `names`, to the ids of the data set.
 
     Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;

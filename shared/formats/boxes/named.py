@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from .aliases import spelling
 from .dataset import Size
 
@@ -52,7 +53,7 @@ def with_names_in_tables(results: Mapping[str, Any], of: Named, options: Mapping
     if "per_image" in results:
         named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}
     if "per_class" in results and of.classes:
-        names = class_words(of.classes, options.get("unknown_class_id", -1))
+        names = class_words(of.classes, options.get("unknown_class_id", UNKNOWN_CLASS_ID))
         own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
         named["per_class"] = {"name": own, **results["per_class"]}
     return named

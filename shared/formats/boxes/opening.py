@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import named, readable
 from .dataset import Dataset, Detections, rename_classes, subset
 from .registry import NAMES, PREDICTIONS, REFERENCES, Format, Options, Source, format_of
@@ -45,7 +46,7 @@ def read_detections(
     split: str | None = None,
     image_set: str | Path | None = None,
     classes: Mapping[int, str] | None = None,
-    unknown_class_id: int = -1,
+    unknown_class_id: int = UNKNOWN_CLASS_ID,
     one_based: bool = True,
     score_field: str | None = None,
 ) -> Detections:

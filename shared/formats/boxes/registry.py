@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import named, reason
 from .class_files import are_class_files, read_class_files
 from .coco import coco_dataset, coco_detections, read_json
@@ -28,7 +29,7 @@ class Options(NamedTuple):
     split: str | None = None
     image_set: str | Path | None = None
     classes: Mapping[int, str] | None = None
-    unknown_class_id: int = -1
+    unknown_class_id: int = UNKNOWN_CLASS_ID
     one_based: bool = True
     score_field: str | None = None
 

@@ -121,13 +121,16 @@
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".picture").querySelector(".take").dataset.title;
-      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+      figures.push(`<figure class="card"><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("input[data-typed]").forEach((input) => input.replaceWith(input.value));
     threshold?.querySelectorAll("button.number").forEach((button) => button.replaceWith(...button.childNodes));
     threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
+    const small = [...document.querySelectorAll(`#${name}-strip .strip button`)];
+    const strip = `<div class="tiles">${small.map((one) => `<div class="tile">${one.innerHTML}</div>`).join("")}</div>`;
     const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
-    save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
+    save(page.replace("<!--strip-->", () => strip).replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
 
   // whatever is drawn anew is shown as the page is

@@ -16,6 +16,7 @@ from ..form.address import from_query, options_of_title, query_of
 from ..form.controls import shown
 from ..form.form import OWN, PASTED, TABLE, Form, data_frame, sample_of, titles, with_sample
 from ..form.looking import Look, look
+from ..page import CONFIDENCE
 from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
@@ -125,6 +126,10 @@ class Events:
             return {}
         names = [RESIZED + name.removeprefix(RESIZED) for name in reading.made_of[column.name]]
         return {"made_of": {column.name: gr.update(choices=reading.offers[column.name], value=names)}}
+
+    def without(self, form: Form) -> Changes:
+        """Compute without intervals: the option returns to none."""
+        return {"options": {CONFIDENCE.name: gr.update(value="")}}
 
     def paste(self, text: str) -> Changes:
         """Make cells pasted from a spreadsheet the page's table, or show their error."""

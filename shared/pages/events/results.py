@@ -9,12 +9,13 @@ import gradio as gr
 from ..form.form import Form, with_sample
 from ..intervals import are_automatic, can_be_added, with_intervals
 from ..results.comparison import TEXT_FORMS
+from ..results.computation import Computation
 from ..results.message import message
-from ..results.view import Computation, View
+from ..results.view import View
 from ..runner import Runner, explain
 from ..serving.ending import bounded
 from ..serving.kept import KEPT
-from ..serving.limits import MAX_IMAGES
+from ..serving.limits import MAX_IMAGES, IntervalsError
 from .inputs import Changes, box
 
 PICTURE = ("message", "token", "stamp", "plots")
@@ -22,7 +23,7 @@ SHOWN = (
     *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
     *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
-PRESS = (*SHOWN, "results", "hint", "detector", "add")
+PRESS = (*SHOWN, "results", "hint", "detector", "add", "without")
 SURER = ("compared", "numbers", "more", "texts_tab", "texts", "json", "call", "cite", "report", "add")
 
 
@@ -40,7 +41,7 @@ class Answers:
             done = bounded(self.runner.run, form)
             view = bounded(self.runner.view, done, form._replace(detector="", image=0))
         except Exception as error:  # whatever it is, the user sees it above the results, and inputs stay
-            return _error(error)
+            return {**_error(error), "without": gr.update(visible=isinstance(error, IntervalsError))}
         names, changes = [*done.detectors], self._changes(view)
         if self._automatic(done):
             changes["compared"] += _ON_THEIR_WAY
@@ -48,6 +49,7 @@ class Answers:
             **changes,
             "results": gr.update(visible=True),
             "hint": gr.update(visible=False),
+            "without": gr.update(visible=False),
             "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
             "stamp": form.stamp,
@@ -72,10 +74,14 @@ class Answers:
                 return {}
             view = bounded(self.runner.view, sure, form)
         except Exception as error:  # the numbers stay
-            note = message(f"There are no intervals: {explain(error)}", "note")
-            return {"more": note}
+            return {"compared": message(f"There are no intervals: {explain(error)}", "note") + self._compared(form)}
         changes = {name: change for name, change in self._changes(view).items() if name in SURER}
         return {**changes, "add": gr.update(visible=False)}
+
+    def _compared(self, form: Form) -> str:
+        """What was computed last, side by side."""
+        done = self.kept.get(str(form.token or ""))
+        return "" if done is None else self.runner.view(done, form).compared
 
     def see(self, form: Form) -> Changes:
         """Show all results of another detector."""

@@ -88,6 +88,8 @@ class Wiring:
         turned.then(**again, **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
         self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
+        plain = self.inputs.without.click(**self._calls(self.events.without, ("options",)), **QUIET)
+        self._shown_after(self._pressed(plain))
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
         self._shown_after(self._pressed(left))
 

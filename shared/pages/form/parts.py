@@ -26,6 +26,7 @@ class Inputs:
     pasted: text boxes for cells of a spreadsheet, one for each source
     read, message: the preview, and errors
     flip, leave, resize: buttons that flip signs, leave rows out, and resize maps to masks
+    without: a button beside the error of intervals that take too long
     panel: the accordion of columns
     """
 
@@ -46,6 +47,8 @@ class Inputs:
         with gr.Column(elem_classes="go", min_width=0):
             self.button = gr.Button("Compute", variant="primary", elem_id=f"{name}-compute")
         self.message = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-told")
+        words = "Compute without intervals"
+        self.without = gr.Button(words, size="sm", visible=False, elem_id=f"{name}-without")
         with gr.Column(elem_classes="choices", min_width=0):
             with gr.Accordion("Columns", open=False, elem_id=f"{name}-columns") as self.panel:
                 made_of, read_as = _columns(page, help_of), _read_as(page)

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...texts import Texts
-from ..assembly.gather import Arguments
 from ..figures.computed import Computed
 from ..figures.threshold import texts_of
 from ..page import Page
 from ..reading.photographs import photograph_of
 from ..serving.limits import MAX_IMAGES
-from .call import Recipe, python_call
+from .call import python_call
 from .comparison import compared
+from .computation import Computation
 from .message import message
 from .numbers import numbers_html, result_help
-from .pairs import Pairs
-from .report import report_html, sentence
+from .report import Kept, report_html
+from .sentence import sentence
 from .slider import threshold_html
 from .strip import image_names, strip_html
 from .worst import worst_html
@@ -47,19 +47,6 @@ class View(NamedTuple):
     figures: Sequence[Any]
     num_images: int
     image: int
-
-
-class Computation(NamedTuple):
-    """The results by detector, with their arguments, the recipe of the data, and a note on rows that were left out.
-
-    pairs: the comparison of every two detectors, by their names; empty until they are compared
-    """
-
-    arguments: Mapping[str, Arguments]
-    detectors: Mapping[str, Computed]
-    recipe: Recipe
-    left_out: str = ""
-    pairs: Pairs = {}
 
 
 class Viewer:
@@ -94,17 +81,17 @@ class Viewer:
                 computed.together,
                 named[name],
             )
-            worst = worst_html(page.name, page.worst(whole))
+            worst = page.worst(whole)
         beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
-        whole_page = f"{beside}{numbers.headline}{numbers.others}"
+        kept = Kept(page, self.texts, computed, done, call, named[name], worst, sweep is not None, bool(strip))
         return View(
             compared=beside,
             numbers=numbers.headline,
             more=numbers.others,
             threshold=threshold_html(page.name, sweep, whole.pooled),
             strip=strip,
-            worst=worst,
-            report=report_html(page, self.texts, computed, whole_page, call, sweep is not None),
+            worst=worst_html(page.name, worst),
+            report=report_html(kept),
             cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
             tables=[*side_by_side.texts.values()] if side_by_side else [],
             json=_as_json(named if computed.rivals else named[name]),

@@ -7,7 +7,7 @@ import struct
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, ClassVar, NamedTuple
 
 MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
@@ -65,6 +65,14 @@ CALLS = Allowance(
 
 class RefusedError(ValueError):
     """A file that is too large, or does not match its name. The message names the file, never its folder."""
+
+    LIMIT: ClassVar[str] = "pages take at most {}"  # of a cost
+
+
+class IntervalsError(RefusedError):
+    """Intervals that cost too much; without them, the numbers can be computed."""
+
+    LIMIT = "pages draw intervals of at most {}"
 
 
 def check_header(where: str, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 from html import escape
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ def report_html(
     sections, of which the last is that of `details`; date, by default now.
     """
     now = (date or datetime.now(timezone.utc)).astimezone(timezone.utc)
-    said = [f"{now.day} {now:%B %Y, %H:%M} UTC", *facts, f"openworld-metrics {version('openworld-metrics')}"]
+    said = [f"{now.day} {now:%B %Y, %H:%M} UTC", *facts, _made_by()]
     contents = "".join(f'<a href="#{_id(part)}">{escape(part.name)}</a>' for part in sections)
     return _PAGE.format(
         title=escape(title),
@@ -93,6 +93,14 @@ def _section(part: Section) -> str:
 
 def _id(part: Section) -> str:
     return "-".join(part.name.lower().split())
+
+
+def _made_by() -> str:
+    """The package and its version, which a Space, where a copy of it lies, does not know."""
+    try:
+        return f"openworld-metrics {version('openworld-metrics')}"
+    except PackageNotFoundError:
+        return "openworld-metrics"
 
 
 @cache

@@ -640,6 +640,13 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
         assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
         assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
+        assert re.search(r"OOD if score &gt;\s+[−\d.]+", files["ood_bench_report.html"]), "the threshold of the page"
+        saved = context.new_page()
+        for width in (1280, 400):
+            saved.set_viewport_size({"width": width, "height": 900})
+            saved.set_content(files["ood_bench_report.html"])
+            assert saved.evaluate("document.documentElement.scrollWidth") == width
+            assert saved.locator(".drawn .card img").count() == 3
 
 
 @needs_browser

@@ -81,7 +81,7 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
     form = Form(files=[[path]], options={"confidence_level": "0.9"})
     two, first = ({**made_of, "predictions": made_of["predictions"][:count]} for count in (2, 1))
-    with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level, not 4"):
+    with pytest.raises(RefusedError, match="draw intervals of at most 3 rows of the data, not 4"):
         one.run(form._replace(made_of=two))
     done = one.run(form._replace(made_of=first))
     (found,) = done.detectors.values()

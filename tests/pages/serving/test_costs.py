@@ -109,20 +109,20 @@ COSTLY = {
         {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)]},
         "50,000 values of metrics times groups, not 200,000",
     ),
-    "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "650,000 numbers times rows of the data with a"),
+    "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "at most 1,000,000 steps in each resample"),
     "intervals-of-keys": (
         "ood_bench",
         {"predictions": [0.1, 0.9] * 2_500, "references": [0, 1] * 2_500},
-        {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)], **LEVEL},
-        "650,000 numbers times rows",
+        {"metrics": [f"fpr{i / 10 + 1:g}tpr" for i in range(800)], **LEVEL},
+        "1,000,000 steps in each resample",
     ),
     "intervals-of-limits": (
         "anomaly_suite",
         MAPS,
         {"integration_limits": LIMITS, **LEVEL},
-        "650,000 numbers times rows",
+        "1,000,000 steps in each resample",
     ),
-    "intervals-of-fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS, **LEVEL}, "650,000 numbers times rows"),
+    "intervals-of-fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS, **LEVEL}, "1,000,000 steps in each"),
     "among-columns": ("anomaly_suite", {**MAPS, "num_thresholds": 10**8}, {}, "5,000,000 num_thresholds"),
 }
 
