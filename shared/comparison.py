@@ -27,8 +27,8 @@ def compare(
     *,
     references: Any = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    random_state: int = 0,
+    n_resamples: int = Metric.n_resamples,
+    random_state: int = Metric.random_state,
     **others: Any,
 ) -> dict[str, list[Any]]:
     """Compare the rates of two models on the same samples, by a paired bootstrap.

@@ -29,7 +29,7 @@ from .pimo_rates import PimoRates
 from .pixel_rates import PixelRates
 from .prepared_maps import PreparedMaps
 from .samples import SampleRates, as_sample_ids, check_groups_of_rows, check_one_group
-from .truth import check_regions
+from .truth import DEFAULT_REGIONS, check_regions
 from .void import check_ignore_value
 
 
@@ -95,7 +95,7 @@ class AnomalySuite(Metric):
     image_reduction: str | int = "max"
     significant_bits: int | None = None
     ignore_value: int | None = None
-    regions: str = "components"
+    regions: str = DEFAULT_REGIONS
 
     def __post_init__(self) -> None:
         """Check each option."""

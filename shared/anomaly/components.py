@@ -35,8 +35,8 @@ def components_of(
     objects: np.ndarray,
     void: np.ndarray | None = None,
     *,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    min_predicted: int,
+    min_object: int,
 ) -> Components:
     """Match the predicted components of an image with its objects.
 
@@ -52,7 +52,7 @@ def components_of(
 
     >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
     >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
-    >>> [column.tolist() for column in components_of(predicted, objects)]
+    >>> [column.tolist() for column in components_of(predicted, objects, min_predicted=0, min_object=0)]
     [[3], [5], [3, 0], [4, 2]]
     """
     if void is not None:

@@ -14,6 +14,7 @@ from ..arrays.arrays import Array, array_namespace, concatenate, is_numpy_array,
 from ..arrays.splitting import split
 from ..arrays.threads import in_threads, parts_of, threads_for
 from ..extras import extra
+from .truth import DEFAULT_REGIONS
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -56,7 +57,7 @@ class Regions(NamedTuple):
 
 
 def pixels_by_region(
-    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None, *, regions: str = "components"
+    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None, *, regions: str
 ) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
@@ -101,7 +102,7 @@ def _size_of(mask: Array) -> int:
 
 
 def split_regions(
-    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = "components"
+    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = DEFAULT_REGIONS
 ) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 

@@ -14,6 +14,7 @@ from .masks import as_images
 from .void import without_void
 
 REGIONS = ("components", "labels")
+DEFAULT_REGIONS = "components"
 
 
 class Truth(NamedTuple):

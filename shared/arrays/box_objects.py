@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless an option names another
+
 
 def box_dict(image: Any, place: str) -> Any:
     """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.

@@ -34,9 +34,7 @@ def topk_rates(
     return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
 
 
-def rates_by_class(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False
-) -> dict[str, list[Any]]:
+def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
     Parameters: as of `topk_rates`.
@@ -46,7 +44,7 @@ def rates_by_class(
     >>> import numpy as np
     >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
     >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
-    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", percent=False)
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
     classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
@@ -66,7 +64,7 @@ class ClassRatios(NamedTuple):
     ratios: dict[str, list[list[tuple[int, int]]]]
 
 
-def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False) -> ClassRatios:
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> ClassRatios:
     """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
     one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)

@@ -13,7 +13,7 @@ from ..metric.prepared_table import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from .averages import AVERAGES, rates_by_class, topk_rates
 from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, topk_scores_state, topk_state
-from .topk_rates import TIES, known_ranks
+from .topk_rates import DEFAULT_TIES, TIES, known_ranks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class TopK(Metric):
     aliases = TOPK_ALIASES
 
     k_list: int | Sequence[int] | None = None
-    ties: str = "strict"
+    ties: str = DEFAULT_TIES
     average: str = "micro"
     per_class: bool = False
     percent: bool = False

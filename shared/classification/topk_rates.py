@@ -10,6 +10,7 @@ from ..arrays.ratios import rounded_sum, weighted_sum
 from .topk import TopkState
 
 TIES = ("strict", "optimistic", "expected")
+DEFAULT_TIES = "strict"
 
 
 class Ranks(NamedTuple):
@@ -53,7 +54,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 
 
 def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
 ) -> float:
     """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
@@ -76,7 +77,7 @@ def topk_accuracy(
 
 
 def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
 ) -> float:
     """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 

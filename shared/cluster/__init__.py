@@ -1,4 +1,4 @@
-"""A metric over data in engines or on many machines."""
+"""Compute metrics in data engines or on many machines."""
 
 from ..metric.packing import pack, unpack
 from .aggregates import beam_combine, ray_aggregate

@@ -1,6 +1,6 @@
-"""A metric as an aggregate of Ray Data and as a CombineFn of Beam: reduced where the rows are, then merged.
+"""Metrics as aggregates of Ray Data and CombineFns of Beam: rows are reduced where they are, then states are merged.
 
-Engines run tasks again, and merge in any order: a result has the bits of one process all the same, since each engine
+Engines may repeat tasks and merge in any order; the result is still identical to that of one process, since each engine
 takes the result of a task once.
 """
 
@@ -20,8 +20,8 @@ from .batches import columns_of, counted_state, reduce_batches
 def ray_aggregate(name: str, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
     """A metric as an aggregate of Ray Data, for `Dataset.aggregate` and `Dataset.groupby(key).aggregate`.
 
-    Parameters: as of `reduce_batches`. A group of `groupby` has to fit into the memory of one worker, as always in Ray.
-    Returns a `ray.data.aggregate.AggregateFn`; its result, under the metric's name, is that of `compute`.
+    Parameters: as for `reduce_batches`. A group of `groupby` must fit into the memory of one worker, as always in Ray.
+    Returns a `ray.data.aggregate.AggregateFn`, which gives the results of `compute` under the metric's name.
     Raises ImportError without Ray; an error of the metric is wrapped in Ray's own.
     """
     with extra("ray"):
@@ -44,9 +44,9 @@ def ray_aggregate(name: str, columns: Mapping[str, str] | None = None, **options
 def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
     """A metric as a CombineFn of Beam, for `CombineGlobally` and `CombinePerKey`.
 
-    Parameters: as of `reduce_batches`. Elements are batches: of Arrow, as of `beam.io.ReadFromParquetBatched`, or lists
-    of rows that are dicts, as of `beam.BatchElements`.
-    Returns a `beam.CombineFn` with metrics as accumulators and the result of `compute`.
+    Parameters: as for `reduce_batches`. Elements are batches: Arrow tables, from `beam.io.ReadFromParquetBatched`, or
+    lists of dicts, from `beam.BatchElements`.
+    Returns a `beam.CombineFn` with metrics as accumulators; it gives the results of `compute`.
     Raises ImportError without Beam; an error of the metric is wrapped in Beam's own.
     """
     with extra("beam"):
@@ -58,7 +58,7 @@ def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options:
         """A metric over batches."""
 
         def create_accumulator(self) -> Metric:
-            """A metric without batches."""
+            """Create a metric without batches."""
             return _metric(name, options, [])
 
         def add_input(self, metric: Metric, batch: Any) -> Metric:
@@ -68,7 +68,7 @@ def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options:
             return metric
 
         def merge_accumulators(self, metrics: Iterable[Metric]) -> Metric:
-            """Merge metrics of other batches."""
+            """Merge the metrics of several batches."""
             merged = _metric(name, options, [])
             for metric in metrics:
                 for state in metric.states():
@@ -76,12 +76,12 @@ def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options:
             return merged
 
         def compact(self, metric: Metric) -> Metric:
-            """Count equal rows before the metric travels."""
+            """Count equal rows before the metric is sent."""
             metric.states()
             return metric
 
         def extract_output(self, metric: Metric) -> dict[str, Any]:
-            """The results."""
+            """Compute the results."""
             return metric.compute()
 
     return Combine()

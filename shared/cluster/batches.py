@@ -1,4 +1,4 @@
-"""Batches that engines give, reduced to one state: a metric's columns are taken from them by name."""
+"""Reduce an engine's batches to one state, with columns taken by name."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def reduce_batches(
 ) -> dict[str, np.ndarray]:
     """Reduce batches, one after the other, to one state of a metric, for `Metric.merge` or `pack`.
 
-    Parameters: name, one of `openworld_metrics.METRICS`; batches, an iterable of record batches or tables of Arrow,
-    data frames of pandas or Polars, dicts of columns, or lists of rows that are dicts; columns, from the metric's
-    columns to the batches' columns, by default of the same names; options of the metric.
-    Returns the state, as of `Metric.state()`; an empty one of no rows. Equal rows are counted where values are few.
-    Raises TypeError for a batch of another kind, and ValueError for one that lacks a column; both, and what the metric
-    raises, with the number of the batch, from 0.
+    Parameters: name, one of `openworld_metrics.METRICS`; batches, an iterable of Arrow record batches or tables, pandas
+    or Polars data frames, dicts of columns, or lists of rows as dicts; columns, a mapping from the metric's columns to
+    the batches' columns, by default of equal names; options of the metric.
+    Returns the state, as `Metric.state()` does; without rows it is empty. Equal rows are counted if values are few.
+    Raises TypeError for a batch of another type, ValueError for a batch that lacks a column, and the metric's errors,
+    all with the number of the batch, counted from 0.
 
     >>> from openworld_metrics import OODBench
     >>> batches = [{"score": [0.1, 0.6], "label": [0, 0]}, {"score": [0.4, 0.9], "label": [1, 1]}]
@@ -41,13 +41,13 @@ def reduce_batches(
 
 
 def counted_state(metric: Metric) -> dict[str, np.ndarray]:
-    """The state of a metric, in which equal rows are counted where values are few: as small as it travels best."""
+    """The state of a metric, with equal rows counted if values are few, which makes it small to send."""
     metric.states()
     return metric.state()
 
 
 def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) -> dict[str, Any]:
-    """The columns of a batch by their names in the metric: as arrays, or as the batch has them."""
+    """The columns of a batch by their names in the metric, as arrays or as the batch holds them."""
     there = _names(batch)
     if columns is None:
         columns = {name: name for name in metric.columns if name in (*metric.required, *there)}
@@ -68,7 +68,7 @@ def _names(batch: Any) -> Sequence[Any]:
         return [*batch]
     if hasattr(batch, "columns") and hasattr(batch, "__getitem__"):
         return [*batch.columns]
-    kinds = "a batch of Arrow, a data frame, a dict of columns or a list of rows that are dicts"
+    kinds = "an Arrow batch, a data frame, a dict of columns or a list of rows as dicts"
     raise TypeError(f"expected {kinds}, got {type(batch).__name__}")
 
 

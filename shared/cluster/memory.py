@@ -1,8 +1,8 @@
-"""Whether workers have the memory that a row group takes; one that has not stands still, paused by Dask, or is killed.
+"""Check that workers have enough memory for a row group; otherwise Dask pauses or kills them.
 
 Measured with numba installed (Python 3.11, pyarrow 26, distributed 2026.8): a worker has 160 MiB after the imports, and
-130 more where loops are compiled (ranks of classes, detection). Each thread takes up to 100 for its batch, whatever the
-size of the row group. States of samples come on top, at most 0.85 of what the row group's columns take unpacked.
+130 more if loops are compiled (ranks of classes, detection). Each thread takes up to 100 for its batch, whatever the
+size of the row group, and at most 0.85 of the unpacked size of the row group's columns for states of samples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MIB = 1 << 20
 PROCESS = 300 * MIB  # once for a worker
 THREAD = 100 * MIB
 STATES = 1.25  # times the part beyond a batch: the states of one task, and unsent states of the one before
-PAUSE = 0.8  # of its memory, at which a worker takes no more tasks
+PAUSE = 0.8  # share of its memory at which a worker takes no more tasks
 
 
 def check_workers(client: Any, groups: Sequence[RowGroup]) -> None:
@@ -29,7 +29,7 @@ def check_workers(client: Any, groups: Sequence[RowGroup]) -> None:
 
 
 def check_this_worker(group: RowGroup, *, grows: bool) -> None:
-    """Raise ValueError if this process is a worker without the memory it needs; `grows` says whether states do."""
+    """Raise ValueError if this process is a worker with too little memory; `grows` says whether states grow."""
     distributed = sys.modules.get("distributed")
     try:
         worker = distributed and distributed.get_worker()
@@ -40,9 +40,9 @@ def check_this_worker(group: RowGroup, *, grows: bool) -> None:
 
 
 def check_memory(group: RowGroup, limit: int | None, num_threads: int, address: str, *, grows: bool) -> None:
-    """Raise ValueError if a limit is below what threads need for row groups like this one; 0 and None are no limit.
+    """Raise ValueError if a limit is too low for threads that read row groups like this; 0 and None mean no limit.
 
-    States that grow take memory for each sample; states with counted rows take next to none.
+    States that grow take memory for each sample; states with counted rows take almost none.
     """
     kept = max(0, group.num_bytes - BATCH_BYTES) if grows else 0
     needed = (PROCESS + num_threads * (THREAD + STATES * kept)) / PAUSE

@@ -1,11 +1,11 @@
-"""A metric over a Parquet data set of scores, on as many machines as a Dask cluster has.
+"""Compute a metric over a Parquet data set of scores, on all machines of a Dask cluster.
 
-Each row group is reduced by `metric.add_batch` and `metric.states` where it is read: scores of matrices never travel,
-and the result has the bits of one process. The states go straight to the caller, who merges them as they come.
+Each row group is reduced by `metric.add_batch` and `metric.states` where it is read: matrices of scores are never sent,
+and the result is identical to that of one process. States go straight to the caller, who merges them as they arrive.
 
-Dask rather than Ray Data: it runs any function over any Python objects, where Ray Data aggregates them in one place or
-shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. With a `distributed.Client`
-in place, that cluster computes; without, processes of this machine.
+Dask was chosen over Ray Data because it runs any function over any Python objects, while Ray Data aggregates them in
+one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. The cluster of
+the current `distributed.Client` computes; without a client, processes of this machine do.
 
     from distributed import Client
     client = Client("tcp://scheduler:8786")
@@ -37,23 +37,23 @@ def compute_parquet(
     """Compute a metric over a Parquet data set, with Dask.
 
     Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
-    Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default of the same
+    Arrow knows, such as s3://…; columns, a mapping from the metric's columns to the data set's, by default of equal
     names; among them `groups`, which may have missing values; options of the metric.
 
     States count equal rows, and their size is bounded however many samples there are,
 
     - for accuracyk and autkc, and for the open-set F-scores with `t_list`: their rows are small integers,
-    - for scores in types of 16 bits, which the data set must have as such, and with `significant_bits`. Of anomalous
-      pixels anomaly_suite still keeps each, for their regions; and open-set F-scores are bounded by their classes too.
+    - for scores that the data set stores in 16 bits, and with `significant_bits`. anomaly_suite still keeps each
+      anomalous pixel, for its regions; and the size for open-set F-scores also depends on the number of classes.
 
     All other states keep a few numbers for each sample; those of openset_detection keep all boxes.
 
-    A worker needs 500 MiB of memory with one thread, and 125 MiB for each further one. Where states are not of bounded
-    size, each thread needs 1.6 times more of what the largest row group takes beyond 16 MiB, of its columns unpacked
-    with 8 bytes for each number; and the caller needs memory for the states of all samples.
+    A worker needs 500 MiB of memory with one thread, and 125 MiB for each further thread. If the size of states is not
+    bounded, each thread also needs 1.6 times the size beyond 16 MiB of the largest row group, with its columns unpacked
+    to 8 bytes for each number; and the caller needs memory for the states of all samples.
 
-    Returns what the metric's `compute` returns. Raises what it raises, with the file and the number of the row group,
-    from 0; ValueError too where a file is damaged or lacks a column, and where a worker lacks memory.
+    Returns the results of the metric's `compute`. Raises its errors, with the file and the number of the row group,
+    counted from 0; also ValueError if a file is damaged or lacks a column, or a worker lacks memory.
     """
     tasks = engine()
     metric = metric_class(name)(**options)

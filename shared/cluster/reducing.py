@@ -15,9 +15,9 @@ Partial = tuple[str, list[dict[str, Any]]]  # a row group, and its states
 
 
 def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str, str], group: RowGroup) -> Partial:
-    """Reduce a row group batch by batch; errors say which file and which row group.
+    """Reduce a row group batch by batch; errors name the file and the row group.
 
-    States of batches are not joined, which would take their memory twice: whoever merges them can take several.
+    States of batches are not joined, which would double their memory: the caller can merge several.
     """
     metric = metric_class(name)(**options)
     with named(group):
@@ -33,5 +33,5 @@ def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str
 
 
 def _is_counted(metric: Metric, state: Mapping[str, Any]) -> bool:
-    """Whether rows of a state are counted; counts of a group have its number before their names."""
+    """Whether rows of a state are counted; names of a group's counts begin with its number."""
     return bool(metric.countable_tables.keys() & {name.rpartition("/")[2] for name in state})

@@ -1,6 +1,6 @@
-"""Row groups of a Parquet data set: listed by the caller, each read in batches where it is reduced.
+"""Row groups of a Parquet data set: the caller lists them, and each is read in batches where it is reduced.
 
-Checksums of pages are verified, where a file has them.
+Checksums of pages are verified, if a file has them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 
 BATCH_BYTES = 1 << 24
-BUFFER_BYTES = 1 << 22  # read at once of a column, which may be larger than memory
+BUFFER_BYTES = 1 << 22  # read at once from a column, which may be larger than memory
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class RowGroup:
     """A row group of a file, counted from 0."""
 
     file: str
-    system: Any  # Arrow's, in which the file is
+    system: Any  # Arrow's file system with the file
     number: int
     num_rows: int
-    num_bytes: int  # that the columns to read take at most, unpacked
+    num_bytes: int  # upper bound on the unpacked size of the columns to read
 
     def __str__(self) -> str:
         return f"{self.file}, row group {self.number}"
@@ -39,9 +39,9 @@ class RowGroup:
 def list_row_groups(
     source: str | Path | list[str], columns: Mapping[str, str] | None, metric: Metric
 ) -> tuple[dict[str, str], list[RowGroup]]:
-    """Which columns to read, by their names in the metric, and the row groups of all files, by their footers.
+    """The columns to read, by their names in the metric, and the row groups of all files, from their footers.
 
-    Raises ValueError for a file that is no Parquet or lacks a column.
+    Raises ValueError for a file that is not Parquet or lacks a column.
     """
     import pyarrow.dataset as ds  # takes pandas along, which workers need not import for it
 
@@ -66,7 +66,7 @@ def list_row_groups(
 
 
 def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Columns as arrays, by their names in the metric, of some 16 MB at a time."""
+    """Read columns as arrays, by their names in the metric, about 16 MB at a time."""
     num_rows = max(1, BATCH_BYTES * group.num_rows // max(1, group.num_bytes))
     names = list(dict.fromkeys(columns.values()))
     reading = dict(page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER_BYTES)

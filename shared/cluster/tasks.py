@@ -1,4 +1,4 @@
-"""Tasks that Dask runs: on a cluster if there is a `distributed.Client`, else in processes of this machine."""
+"""Run tasks with Dask: on a cluster if there is a `distributed.Client`, otherwise in processes of this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..formats.reasons import named
 
 
 class Cluster:
-    """Tasks on a cluster of `distributed`, started when they are created."""
+    """Runs tasks on a cluster of `distributed`, from when they are created."""
 
     def __init__(self, client: Any) -> None:
         self.client = client

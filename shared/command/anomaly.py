@@ -1,4 +1,4 @@
-"""The command `openworld-metrics anomaly`: anomaly detection, from folders of maps and a data set on disk."""
+"""The command `openworld-metrics anomaly`: evaluate folders of anomaly maps against a data set on disk."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
     openworld-metrics anomaly --maps maps --data mvtec_ad --report report
 
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
-where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, as in
-maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
-What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds are numbers, or a file of
+where a map without a mask belongs to a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, such as
+maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect if names repeat.
+Mask values above 0 are anomalous, except for the --ignore-value. Thresholds are numbers, or a file of
 `openworld-metrics threshold --maps`, by category. Results are tables on a terminal, JSON in a pipe.
 """
 
@@ -48,7 +48,7 @@ What is above 0 in a mask is anomalous, but for the --ignore-value. Thresholds a
 @click.command(
     cls=MetricCommand,
     metric=AnomalySuite,
-    but=("per_image",),  # which takes a file here
+    but=("per_image",),  # a file here
     lists=("--category",),
     help=_HELP,
 )
@@ -126,7 +126,7 @@ def anomaly(
 
 
 def _text(results: dict[str, Any], percent: bool) -> str:
-    """As it is read: of two models, a row a metric, of the means over categories."""
+    """The results as text: means over categories, for two models with a row for each metric."""
     if "comparison" not in results:
         return anomaly_summary(results, percent)
     folders = [run["evaluation"]["maps"] for run in (results, results["other"])]
@@ -151,24 +151,24 @@ def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
             options[name] = thresholds.get("", thresholds)
             if name == "image_threshold" and "" not in thresholds and reduction != "max":
                 raise ValueError(
-                    f"{value}: expected an image_reduction of max, since its thresholds are of the highest pixels, "
+                    f"{value}: expected an image_reduction of max, since its thresholds are for the highest pixels, "
                     f"got {reduction!r}"
                 )
     return options
 
 
 def _warn_of_empty_masks(images: Sequence[Any]) -> None:
-    """Warn where a folder calls an image anomalous whose mask has no anomalous pixel."""
+    """Warn of images in a folder of anomalous images with masks that have no anomalous pixel."""
     empty = [image.image for image in images if image.lacks_pixels]
     if empty:
         warn(
-            f"{empty[0].masks[0]}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+            f"{empty[0].masks[0]}: no pixel is anomalous, but the image counts as anomalous because of its folder"
             f" ({len(empty)} such {'image' if len(empty) == 1 else 'images'})"
         )
 
 
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
-    """Raise ValueError or OSError for outputs that cannot be written, or that lie among the inputs."""
+    """Raise ValueError or OSError for outputs that cannot be written, or would overwrite inputs."""
 
     def tables() -> Iterator[Path]:
         for folder in folders:

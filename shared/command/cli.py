@@ -1,9 +1,9 @@
-"""The command `openworld-metrics`: list the metrics, describe one, compute one from files; evaluate a detector.
+"""The command `openworld-metrics`: list and describe metrics, compute them from files, evaluate detectors.
 
     openworld-metrics compute openauc --predictions logits.npy --references labels.csv --open-scores scores.npy
 
-Results are a table on a terminal and JSON in a pipe. Whatever is wrong with a file or an option is one line on
-standard error, and exit code 2. Built on click, which needs nothing else.
+Results are a table on a terminal and JSON in a pipe. Any error in a file or an option is one line on standard error,
+and exit code 2. Built on click, which has no dependencies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main() -> None:
             sys.stderr = _NoTerminal(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
         with warnings.catch_warnings():
             if not sys.warnoptions:
-                warnings.simplefilter("ignore")  # of libraries: what is wrong is one line
+                warnings.simplefilter("ignore")  # of libraries, since an error is to be one line
             status = _run()
     except KeyboardInterrupt:
         status = 130
@@ -32,15 +32,15 @@ def main() -> None:
 
 
 class _NoTerminal(io.TextIOWrapper):
-    """A stream to a terminal that cannot rewrite a line, so that no bar of progress is drawn."""
+    """A stream that claims not to be a terminal, so that no progress bar is drawn."""
 
     def isatty(self) -> bool:
-        """No."""
+        """False."""
         return False
 
 
 def _run() -> int:
-    """The exit code of the command."""
+    """Run the command, and return its exit code."""
     with quiet_ctrl_c():
         import click
 
@@ -60,11 +60,11 @@ def _run() -> int:
 
 
 def _open_standard_streams() -> None:
-    """Open os.devnull for closed streams: else a file that is opened later would take their place."""
+    """Open os.devnull for closed streams, since otherwise a file opened later would take their place."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:  # nobody is to see what goes wrong, nor a progress bar
+    if sys.stderr is None:  # no errors and no progress bar are shown
         sys.stderr = os.fdopen(2, "w", closefd=False)

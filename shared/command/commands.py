@@ -1,4 +1,4 @@
-"""The group of commands, each of which is imported when it is called."""
+"""The group of commands; each is imported when it is called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name; None if there is none."""
+        """The command with a name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name]

@@ -41,7 +41,7 @@ COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in 
 
 
 def _columns(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with an option for each column of either model, and of both."""
+    """Add options for the columns of each model, and for the columns that both share."""
     shared = [(column, f"The {column.replace('_', ' ')} of both.") for column in SHARED]
     own = [(f"{which}_{c}", f"The {c.replace('_', ' ')} of the {which}.") for which in ("first", "second") for c in OWN]
     for name, text in reversed([*own, *shared]):

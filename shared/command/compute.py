@@ -44,9 +44,9 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
-@click.option("--samples", metavar="FILE", help="Names of samples, of which each has several images.")
-@click.option("--counts", metavar="FILE", help="How often each row occurs, where an engine has grouped equal rows.")
-@click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
+@click.option("--samples", metavar="FILE", help="Names of samples, if each has several images.")
+@click.option("--counts", metavar="FILE", help="The count of each row, where an engine has grouped equal rows.")
+@click.option("--groups", metavar="FILE", help="Names of groups; a blank for samples that belong to all groups.")
 @click.option(
     "--option",
     "options",
@@ -60,7 +60,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @printing(*PRINTED)
 @click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
-@click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
+@click.option("--report", type=FOLDER, help="Write a page of the most wrong samples to a folder.")
 @click.option(
     "--images",
     metavar="FOLDER|FILE",
@@ -82,8 +82,8 @@ def compute(
 
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
-    FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
-    the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
+    FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; by default it is the only column, or
+    the column named like the option (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
     chosen = metric_class(name)
@@ -92,17 +92,17 @@ def compute(
     form = form_of(form, percent)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     if plot is not None and GROUPS in places:
-        raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
+        raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
     score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
     if score is not None and "predictions" not in places:
-        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
+        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is computed from them")
     check_json_and_picture(save, plot, lambda: files_of(places))
     if report is not None:
         check_report(chosen, report, images)
         if GROUPS in places:
             raise click.UsageError("expected --report or --groups, got both: a page shows one group")
         if COUNTS in places:
-            raise click.UsageError("expected --report or --counts, got both: a page shows samples, each a row")
+            raise click.UsageError("expected --report or --counts, got both: a page shows each sample")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     if save_samples and save is None:
@@ -132,9 +132,9 @@ def compute(
 
 
 def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
-    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file.
+    """Add the columns to a metric, in batches with a progress bar if there is a Parquet file.
 
-    With the name of a score, the open-set scores are those of the predictions, which are logits.
+    With the name of a score, the open-set scores are computed from the predictions, which are logits.
     """
 
     def add(columns: Mapping[str, Any]) -> None:
@@ -146,7 +146,7 @@ def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
     if not streamed:
         add(columns)
         return
-    # disable=None: no bar where standard error is not a terminal
+    # disable=None: no bar unless standard error is a terminal
     with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
         for batch in columns_of_files.batches(columns):
             add(batch)

@@ -11,7 +11,7 @@ from .outputs import show
 
 @click.command("list")
 def list_metrics() -> None:
-    """List the metrics, each with what it measures."""
+    """List the metrics, with a summary of each."""
     width = max(map(len, METRICS))
     show("\n".join(f"{name:{width}}  {texts(script(name)).summary}" for name in METRICS))
 
@@ -19,6 +19,6 @@ def list_metrics() -> None:
 @click.command()
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 def describe(name: str) -> None:
-    """Describe a metric: its columns, options, results, and whom to cite."""
-    said = texts(script(name))
-    show("\n\n".join((said.summary, said.description, said.inputs, said.citation, *said.urls)))
+    """Describe a metric: its columns, options, results, and citation."""
+    about = texts(script(name))
+    show("\n\n".join((about.summary, about.description, about.inputs, about.citation, *about.urls)))

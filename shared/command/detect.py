@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import check_ending, compare_detections, evaluate_detections, save_results
+from ..evaluation.detection import DEFAULT_CONF, check_ending, compare_detections, evaluate_detections, save_results
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection.report import write_report
@@ -30,8 +30,8 @@ From files, as in
     openworld-metrics detect --predictions runs/detect/predict/labels \\
         --references data.yaml --known-classes 0 1 2 3 4 --unknown-id 999
 
-or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name where the files or --names
-give names. With --compare, a paired bootstrap says which of two detectors is better in each rate. Results are a text
+or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name if the files or --names
+have names. With --compare, a paired bootstrap says which of two detectors is better in each rate. Results are text
 on a terminal, JSON in a pipe.
 """
 
@@ -46,18 +46,23 @@ on a terminal, JSON in a pipe.
 @click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
 @click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
 @click.option("--compare", type=click.Path(), help="Predictions of another detector on the same images.")
-@click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
+@click.option("--images", type=click.Path(), help="Folder of the images, if the layout does not tell.")
 @click.option("--model", help="Ultralytics model to run instead. Needs ultralytics, whose licence is AGPL-3.0.")
 @click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
 @click.option("--split", help="Split of the data set.  [default: val]")
 @click.option("--image-set", type=click.Path(), help="File that lists the images to evaluate, one a line.")
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
-@click.option("--unknown-id", default=-1, show_default=True, help='Class by which the detector says "unknown".')
+@click.option(
+    "--unknown-id",
+    default=OpenSetDetection.unknown_class_id,
+    show_default=True,
+    help='The detector\'s class for "unknown".',
+)
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
     type=Threshold(click.FloatRange(0, 1), reached=True),
-    default=0.001,
+    default=DEFAULT_CONF,
     show_default=True,
     help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
@@ -103,7 +108,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
 
 
 def _short_names(places: Sequence[str]) -> list[str]:
-    """Two paths by the first part in which they differ from the end; one as it is.
+    """Name two paths by the last part in which they differ; a single path keeps its name.
 
     >>> _short_names(["runs/softmax/labels", "runs/energy/labels"])
     ['softmax', 'energy']

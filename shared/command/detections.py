@@ -1,4 +1,4 @@
-"""Where the command detect takes its detections from: files, or a model that it runs."""
+"""Read the detections of the command detect from files, or run a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IOU_OF_A_MODEL = (
 
 
 def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
-    """Warn where a predicted class is neither one of the data set nor "unknown"."""
+    """Warn of a predicted class that is neither in the data set nor "unknown"."""
     true, predicted = (
         {label for boxes in images for label in boxes["labels"].tolist()}
         for images in (detections.dataset.references, detections.predictions)
@@ -37,13 +37,13 @@ def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any
     unnamed = sorted(predicted - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
     if unnamed:
         warn(
-            f"class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
+            f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
             f" ({options['unknown_class_id']}); it counts as a false known object"
         )
 
 
 def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
-    """Say which class names are spelled otherwise in the references."""
+    """Warn of class names that the references spell differently."""
     if aliases:
         pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
         warn(f"classes that COCO and Pascal VOC spell differently: {pairs}, as the references spell it")
@@ -70,14 +70,14 @@ def place_of_references(arguments: Mapping[str, Any]) -> str:
 
 
 def files_read(arguments: Mapping[str, Any], references: str) -> Iterator[Path]:
-    """The files that are read and have the ending of one that could be written."""
+    """The input files with the suffix of an output."""
     yield from map(Path, _words(arguments["names"]))
     for predictions in (arguments["predictions"], *filter(None, [arguments["compare"]])):
         yield from texts_read(predictions, references, arguments["split"] or "val", arguments["image_set"])
 
 
 def detections_of(arguments: Mapping[str, Any], references: str, predictions: str) -> Detections:
-    """The detections of one detector. Warns of class names in two spellings."""
+    """The detections of one detector. Warns of class names with two spellings."""
     names = _words(arguments["names"])
     detections = read_detections(
         predictions,
@@ -96,7 +96,7 @@ def detections_of(arguments: Mapping[str, Any], references: str, predictions: st
 
 
 def from_files(arguments: Mapping[str, Any], references: str) -> Run:
-    """Read the detections of files, as the arguments name them, and compute their results."""
+    """Read detections from the files in the arguments, and compute their results."""
     detections = detections_of(arguments, references, arguments["predictions"])
     classes = detections.dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
@@ -107,7 +107,7 @@ def from_files(arguments: Mapping[str, Any], references: str) -> Run:
 
 
 def from_model(arguments: Mapping[str, Any], references: str) -> Run:
-    """The detections of a model that is run on the data set, and their results."""
+    """Run a model on the data set, and compute the results of its detections."""
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
@@ -118,11 +118,11 @@ def from_model(arguments: Mapping[str, Any], references: str) -> Run:
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
-    """The options of the metric that were given."""
+    """The options of the metric among the arguments."""
     options: dict[str, Any] = {"unknown_class_id": arguments["unknown_id"], "conf_threshold": arguments["conf"]}
     if arguments["previously_known"]:
         options["previously_known"] = class_ids(_words(arguments["previously_known"]), classes)
-    flags = {**arguments, "known_classes": None, "previously_known": None}  # which may be names, and are read elsewhere
+    flags = {**arguments, "known_classes": None, "previously_known": None}  # may be names, which are read elsewhere
     more = read_options(OpenSetDetection, arguments["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:
@@ -135,5 +135,5 @@ def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[s
 
 
 def _words(words: Sequence[str]) -> list[str]:
-    """The words of a list option, which commas may separate too."""
+    """The words of a list option, also split at commas."""
     return [word for part in words for word in part.split(",") if word]

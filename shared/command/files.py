@@ -12,12 +12,12 @@ from .outputs import check_outputs
 
 
 def files_of(places: Mapping[str, str]) -> Iterator[Path]:
-    """The files that columns are read from; standard input is none."""
+    """The files that columns are read from, without standard input."""
     return filter(None, map(file_of, places.values()))
 
 
 def check_json_and_picture(save: Path | None, plot: Path | None, inputs: Callable[[], Iterable[Path]]) -> None:
-    """Raise ValueError for another ending of --save or --plot, ImportError without matplotlib; as `check_outputs`."""
+    """Check the suffixes of --save and --plot, and that matplotlib is installed, besides `check_outputs`."""
     if save is not None and save.suffix != ".json":
         raise ValueError(f"--save: expected a file ending in .json, got {save}")
     if plot is not None:
@@ -27,7 +27,7 @@ def check_json_and_picture(save: Path | None, plot: Path | None, inputs: Callabl
 
 @contextmanager
 def naming_files(places: Mapping[str, str]) -> Iterator[None]:
-    """Put the file of a column before errors that begin with the name of the column."""
+    """Prefix errors that begin with the name of a column with the file of the column."""
     try:
         yield
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Thresholds from files of `openworld-metrics threshold --save`, given where a command takes a number."""
+"""Read thresholds from files of `openworld-metrics threshold --save`, where a command takes a number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from ..formats.written.thresholds import read_threshold
 
-# options that are thresholds, and the kinds of scores that a threshold may be of
+# options that are thresholds, and the kinds of scores that each may apply to
 _KINDS = {
     "threshold": ("samples",),
     "t_list": ("samples",),
@@ -25,17 +25,17 @@ def is_fitted(name: str, value: Any) -> bool:
 
 
 def fitted_threshold(name: str, path: str) -> float:
-    """The threshold of a file for an option. Raises ValueError for one of other scores, and of several categories."""
+    """The threshold of a file for an option. Raises ValueError for a file of other scores or several categories."""
     thresholds = fitted_thresholds(name, path)
     if len(thresholds) > 1:
         raise ValueError(
-            f"{path}: expected one threshold, got those of {len(thresholds)} categories: the command anomaly takes them"
+            f"{path}: expected one threshold, got {len(thresholds)}, one a category: the command anomaly takes them"
         )
     return next(iter(thresholds.values()))
 
 
 def fitted_thresholds(name: str, path: str) -> dict[str, float]:
-    """The thresholds of a file for an option, by category: "" where it has none."""
+    """The thresholds of a file for an option, by category; "" in a file without categories."""
     fitted = read_threshold(path, _KINDS[name])
     return fitted if isinstance(fitted, dict) else {"": fitted}
 
@@ -44,7 +44,7 @@ class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since cli
     """A number, or a file that `openworld-metrics threshold` saved.
 
     number: the type of a number
-    reached: whether the option is the least score that counts, which is the next one above a threshold
+    reached: whether the option is the least score that counts, the next float above a threshold
     """
 
     name = "number|t.json"
@@ -61,5 +61,5 @@ class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since cli
 
 
 def with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with the thresholds of the files among them."""
+    """The options, with files of thresholds replaced by their numbers."""
     return {name: fitted_threshold(name, value) if is_fitted(name, value) else value for name, value in options.items()}

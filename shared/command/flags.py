@@ -18,12 +18,12 @@ _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE
 
 
 class MetricCommand(click.Command):
-    """A command with a flag for each option of a metric: of `metric`, or else of the metric that an argument names.
+    """A command with a flag for each option of a metric: `metric`, or the metric named by an argument.
 
     metric: the metric; None if it is the argument NAME
-    only, but: the options that get a flag, by default all; options that get none, since the command has its own
-    lists: flags of the command that take all words up to the next flag, as in --known-classes 0 1 2; so do the flags
-        of `metric`
+    only, but: the options that get a flag, by default all; options without a flag, since the command has its own
+    lists: flags of the command that take all words up to the next flag, as in --known-classes 0 1 2; flags of `metric`
+        do so too
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class MetricCommand(click.Command):
         return super().parse_args(ctx, _repeated(args, lists))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with a line of progress on a terminal if it takes long."""
+        """Run the command, with a progress line on a terminal if it takes long."""
         with waiting(f"{ctx.info_name}: working"):
             return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The parameters of the command, with the flags of the metric before --help; of one name, the metric's."""
+        """The parameters of the command, with the metric's flags before --help; these replace flags of equal name."""
         *params, help_option = super().get_params(ctx)
         flags = ctx.meta.get(__name__, [])
         names = {flag.name for flag in flags}
@@ -64,7 +64,7 @@ class MetricCommand(click.Command):
 
 
 class MetricFlag(click.Option):
-    """A flag for an option of a metric: --name and --no-name, or --name with words between commas."""
+    """A flag for an option of a metric: --name and --no-name, or --name with comma-separated words."""
 
     def __init__(self, metric: type[Metric], name: str) -> None:
         self.metric = metric
@@ -76,13 +76,13 @@ class MetricFlag(click.Option):
             super().__init__([f"--{flag}", name], multiple=True, metavar="VALUE,…" if several else "VALUE")
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The flag and its help, which is read only here."""
+        """The flag and its help, which is read only on demand."""
         self.help = option_help(self.metric, str(self.name))
         return super().get_help_record(ctx)
 
 
 def option_help(metric: type[Metric], name: str) -> str:
-    """The lines about an option in the script of a metric, as one line; of several in one entry the first has it."""
+    """The help of an option, from its metric's script; options that share an entry refer to the first of them."""
     for names, text in _ENTRY.findall(texts(script(metric.name)).inputs):
         first, *others = names.split(", ")
         if name == first:
@@ -93,7 +93,7 @@ def option_help(metric: type[Metric], name: str) -> str:
 
 
 def _repeated(args: Sequence[str], lists: Collection[str]) -> list[str]:
-    """The arguments with list flags repeated before each of their words, as click reads a list."""
+    """The arguments with each list flag repeated before each of its words, as click expects."""
     repeated: list[str] = []
     flag, words = "", 0
     for argument in args:

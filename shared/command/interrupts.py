@@ -1,4 +1,4 @@
-"""Ctrl-C while modules are imported, without a traceback."""
+"""Handle Ctrl-C during imports without a traceback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def quiet_ctrl_c() -> Iterator[None]:
-    """End the process at once on Ctrl-C: imports leave nothing to clean up, but may print or lose the interrupt."""
+    """Exit at once on Ctrl-C: imports need no clean-up, but may print or swallow the interrupt."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))

@@ -1,4 +1,4 @@
-"""Messages for people: an error is one line, and no text holds control characters for a terminal."""
+"""Messages for users: errors are one line, and no text holds control characters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _TAIL = 150
 
 
 def warn(text: str) -> None:
-    """Say something in one line on standard error, after the name of the command."""
+    """Print a warning as one line on standard error, after the name of the command."""
     end_waiting()
     click.echo(one_line(_NAME + text), err=True)
 
 
 def one_line(text: str) -> str:
-    r"""A text as one line of at most 500 characters, without its middle if it is longer, since both ends say most.
+    r"""A text as one line of at most 500 characters; a longer text loses its middle, since its ends matter most.
 
     >>> one_line("a column\x1b]0;name\x07 of\n a file")
     'a column\\x1b]0;name\\x07 of a file'
@@ -31,14 +31,14 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with escapes in place of control characters, but for the ends of lines."""
+    """A text with escapes in place of control characters, except line ends."""
     if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def explain(error: Exception) -> str:
-    """The message of an error for the user of the command; that of a defect of ours begins with its type."""
+    """The message of an error for the user; for a bug of the package, it begins with the type of the error."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
@@ -46,4 +46,4 @@ def explain(error: Exception) -> str:
         return f"{name}: {error.strerror}"
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)) or out_of_memory(error):
         return reason(error)
-    return f"{type(error).__name__}: {reason(error)}"  # a defect of ours
+    return f"{type(error).__name__}: {reason(error)}"  # a bug of the package

@@ -1,4 +1,4 @@
-"""The command `openworld-metrics ood`: OOD sets against known samples, from files of scores."""
+"""The command `openworld-metrics ood`: compare OOD sets with known samples, from files of scores."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ from .outputs import deliver, on_terminal, saving
 from .printing import form_of, printing
 from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
-_HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
+_HELP = """Compare each of several OOD sets with the known samples, from files of scores.
 
 \b
     openworld-metrics ood --known scores/cifar10.npz --unknown near/cifar100=scores/cifar100.npz \\
         --unknown near/tin=scores/tin.npz --unknown far/svhn=scores/svhn.npz
     openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
 
-Scores are higher for the unknown; an .npz of OpenOOD, whose conf is higher for the known, is turned. A FILE is a .npy,
-.npz, .csv, .parquet, .json or .pt with one column, with one called scores, or FILE:COLUMN. In a FOLDER each file is a
-set, and near/cifar100.npz is near/cifar100; OpenOOD's folder of scores has the near and far sets of its benchmark.
+Scores are higher for unknown samples; OpenOOD's .npz files have conf, which is higher for known samples and is negated.
+A FILE is a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called scores, or FILE:COLUMN. In a
+FOLDER each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near and far sets of
+its benchmark.
 
-A name with a slash adds a row, near, the mean of its sets. The numbers are OpenOOD's: its areas under precision and
-recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. But where scores tie, its FPR may be higher,
-since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, and in a pipe JSON
-unless --format or --percent asks for a table.
+A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
+precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be
+higher, since it drops points of the ROC curve before it searches them. Results are a table on a terminal, and in a pipe
+JSON, unless --format or --percent asks for a table.
 """
 
 
@@ -56,7 +57,7 @@ unless --format or --percent asks for a table.
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold: a number or a file.")
 @printing(*FORMS, "json")
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
@@ -74,7 +75,7 @@ def ood(
     save_samples: bool,
     **intervals: Any,
 ) -> None:
-    """Compare several OOD sets with the same known samples; see `_HELP`."""
+    """Compare each of several OOD sets with the known samples; see `_HELP`."""
     for_reading = on_terminal() and form is None
     form = form_of(form, percent)
     options = read_options(OODBench, (), intervals)
@@ -114,7 +115,7 @@ def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> s
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The places of the OOD sets by name. Raises UsageError for two of one name."""
+    """The files of the OOD sets by name. Raises UsageError for two sets of one name."""
     places: dict[str, str] = {}
     shifted: list[str] = []
     for text in texts:
@@ -138,7 +139,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The sets at a place by name: of a folder all but the known ones, of a file one."""
+    """The sets in a file or folder by name, without those of known samples."""
     if not is_folder(place):
         return {"": place}
     inputs = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]

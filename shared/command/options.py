@@ -1,4 +1,4 @@
-"""Options of a metric from the command line, as KEY=VALUE or from flags."""
+"""Read options of a metric from the command line, as KEY=VALUE or from flags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .fitted import with_numbers
 
 
 class _Folder(click.Path):
-    """A folder to write to; a name without letters would be the folder at hand."""
+    """A folder to write to; an empty name, which would mean the current folder, is an error."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if value == "":
@@ -27,7 +27,7 @@ FOLDER = _Folder(file_okay=False, path_type=Path)
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """A key and a value: a Python literal or ±inf if it is one, else a word, or a list of them between commas.
+    """A key and its value: a Python literal or ±inf if possible, else a word or a list of comma-separated words.
 
     >>> [read_option(text) for text in ("k_list=1,5", "ties=expected", "metrics=auroc,aupr_in", "percent=true")]
     [('k_list', (1, 5)), ('ties', 'expected'), ('metrics', ['auroc', 'aupr_in']), ('percent', True)]
@@ -48,10 +48,10 @@ def read_options(
     *,
     numbers: bool = True,
 ) -> dict[str, Any]:
-    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none.
+    """The options of a metric, at most once each; evaluate's own arguments, such as num_process, are not options.
 
-    Parameters: metric; pairs, KEY=VALUE; flags, the values of the flags of a `MetricCommand`, among others; numbers,
-    whether a threshold that names a file of `openworld-metrics threshold` becomes its number.
+    Parameters: metric; pairs, KEY=VALUE; flags, values that include those of a `MetricCommand`'s flags; numbers,
+    whether the file of a threshold (see `openworld-metrics threshold`) is replaced by its number.
     """
     options: dict[str, Any] = {}
     for key, value in map(read_option, [*pairs, *_pairs(metric, flags)]):
@@ -66,7 +66,7 @@ def read_options(
 
 
 def _pairs(metric: type[Metric], flags: Mapping[str, Any]) -> list[str]:
-    """The flags that were given, as KEY=VALUE: words between commas, true or false."""
+    """The flags with values, as KEY=VALUE; values are comma-separated words, true or false."""
     values = {name: flags[name] for name in metric.options if flags.get(name) not in (None, ())}
     words = {name: str(value).lower() if isinstance(value, bool) else ",".join(value) for name, value in values.items()}
     return [f"{name}={text}" for name, text in words.items()]
@@ -77,5 +77,5 @@ def _literal(text: str) -> Any:
         return float(text)
     try:
         return ast.literal_eval(text.capitalize() if text in ("true", "false", "none") else text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two for what is nested too deep
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two for deeply nested text
         return text

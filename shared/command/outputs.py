@@ -1,4 +1,4 @@
-"""Outputs of a command: checked before anything is computed, printed before they are saved."""
+"""Outputs of a command: checked before the computation, printed before they are saved."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from .terminal.waiting import end_waiting
 
 
 class Painted(str):
-    """A text with colours, in which all other control characters have been escaped (see `people.paint`)."""
+    """A text with colours and no other control characters, which have been escaped (see `people.for_people`)."""
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]]) -> None:
-    """Raise OSError or ValueError for a file that cannot be written, or that is read, too.
+    """Raise OSError or ValueError for an output that cannot be written, or is also an input.
 
-    Parameters: outputs, files to be written; inputs, which gives those that are read: asked only if an output is there.
+    Parameters: outputs, the files to write; inputs, a function that lists the files to read, called only if an output
+    exists.
     """
     there = []
     for path in outputs:
@@ -38,7 +39,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]])
 
 
 def saving(save: Path | None, results: Mapping[str, Any]) -> list[Callable[[], object]]:
-    """The writing of results to a .json, for `deliver`; nothing where no file is given."""
+    """The functions for `deliver` that write results to a .json; none without a file."""
     return [] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]
 
 
@@ -51,12 +52,12 @@ def deliver(text: str, *writes: Callable[[], object]) -> None:
 
 
 def on_terminal() -> bool:
-    """Whether results are printed for people, rather than for a program."""
+    """Whether results are printed on a terminal, rather than for a program."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def show(text: str) -> None:
-    """Print a text. Raises OSError or ValueError if it cannot be."""
+    """Print a text. Raises OSError or ValueError if that fails."""
     if sys.stdout is None:
         raise ValueError("standard output: expected it to be open, got it closed")
     end_waiting()
@@ -64,7 +65,7 @@ def show(text: str) -> None:
         click.echo(text if isinstance(text, Painted) else printable(text))
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            # what is left in the buffer would fail once more at the end
+            # the rest of the buffer would fail once more at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise OSError(error.errno, error.strerror, "standard output") from error
         raise

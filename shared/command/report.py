@@ -1,4 +1,4 @@
-"""The option --report of compute: a page of the samples with the most misleading scores."""
+"""The option --report of compute: write a page of the samples with the most misleading scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def error_report(
     count: int,
     note: str,
 ) -> Callable[[], object]:
-    """The function that writes the report, after a check that each of `count` samples has an image.
+    """A function that writes the report, after a check that each of `count` samples has an image.
 
     note: on the intervals; "" if there are none
     """

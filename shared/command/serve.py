@@ -1,4 +1,4 @@
-"""The command `openworld-metrics serve`: the pages on one's own machine, so that data stay there."""
+"""The command `openworld-metrics serve`: serve the pages on the user's machine, so that data stay there."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..loading import METRICS, script
 from .outputs import show
 
 HOST = "127.0.0.1"
-_HELP = """Serve the page of a metric, or those of all, until Ctrl-C.
+_HELP = """Serve the page of a metric, or the pages of all metrics, until Ctrl-C.
 
 \b
     openworld-metrics serve openauc --port 8000
 
-Pages read tables and files, compute every metric with its options, and draw the results. The address, which is printed,
-is one of this machine only: nobody else can open it, and nothing is uploaded elsewhere.
+Pages read tables and files, compute every metric with its options, and draw the results. The printed address works only
+on this machine: nobody else can open it, and nothing is uploaded elsewhere.
 """
 
 
@@ -27,7 +27,7 @@ is one of this machine only: nobody else can open it, and nothing is uploaded el
 @click.argument("metric", required=False, type=click.Choice(METRICS), metavar="[METRIC]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Where to listen.  [default: the first free one from 7860]")
 def serve(metric: str | None, port: int | None) -> None:
-    """Serve the page of a metric, or those of all; see `_HELP`."""
+    """Serve the page of a metric, or the pages of all metrics; see `_HELP`."""
     if port is not None:
         _check_port(port)
     with extra("spaces"):
@@ -42,14 +42,14 @@ def serve(metric: str | None, port: int | None) -> None:
         )
         show(f"{metric or 'all metrics'}: {address} (Ctrl-C to stop)")
         Event().wait()
-    except KeyboardInterrupt:  # the usual end
+    except KeyboardInterrupt:  # the usual way to stop
         pass
     finally:
         page.close(verbose=False)
 
 
 def _check_port(port: int) -> None:
-    """Raise UsageError for a port that cannot be listened to, before the pages are made, which takes seconds."""
+    """Raise UsageError for a port that is not available, before pages are built, which takes seconds."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""The command `openworld-metrics submission`: what the server of MVTec AD 2 takes, from a folder of anomaly maps."""
+"""The command `openworld-metrics submission`: write a submission to MVTec AD 2's server from anomaly maps."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ compared with the threshold before they are rounded. The folder is written whole
 
 @click.command(help=_HELP)
 @click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
-@click.option("--thresholds", required=True, metavar="t.json", help="What threshold --maps saved.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write, not there yet.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of the data set, to check names and sizes by.")
+@click.option("--thresholds", required=True, metavar="t.json", help="File saved by threshold --maps.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to create.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of the data set, to check names and sizes.")
 def submission(maps: Path, thresholds: str, out: Path, data: Path | None) -> None:
     """Write a submission of MVTec AD 2; see `_HELP`."""
     merged = write_submission(maps, fitted_thresholds("pixel_threshold", thresholds), out, data=data, progress=True)

@@ -1,4 +1,4 @@
-"""The command `openworld-metrics table`: results of several files in one table."""
+"""The command `openworld-metrics table`: put the results of several files in one table."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _HELP = """Put the results of several files in one table.
     openworld-metrics table results/*.json --seeds '-s[0-9]+' --groups all --keys auroc,fpr95tpr \\
         --percent --format latex
 
-A FILE is JSON as --save writes it. Rows are files, or the groups of a single one. With --seeds, files whose names
-differ only where the regular expression matches are one row, with the mean and the standard deviation (of n − 1) of
-their numbers; where it is in no file's name, so are groups, such as seed0 and seed1. Of two or more models the best of
-a column is bold, or begins with * in text, where it is known which way is better. Where files keep their samples
+A FILE is JSON as --save writes it. Rows are files, or the groups of a single one. With --seeds, files with names that
+differ only where the regular expression matches share a row, with the mean and the standard deviation (n − 1) of their
+numbers; if it matches no file's name, groups such as seed0 and seed1 share one. With two or more models, the best in
+each column with a known direction is bold, or begins with * in text. If files keep their samples
 (compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction. With
---seeds, each resample draws samples and seeds, the same for all models.
+--seeds, each resample draws samples and seeds, in common for all models.
 """
 
 
-_NOTE = "Marked alike: the best, and what does not differ from it ({}, {} %, Holm's correction)."
+_NOTE = "Marked: the best, and all that do not differ from it ({}, {} %, Holm's correction)."
 _NOTES = {
     "text": "\n\n{}",
     "markdown": "\n\n{}",
@@ -53,15 +53,15 @@ _NOTES = {
 @click.option(
     "--keys", metavar="KEY,KEY", help="Which results, or the last parts of their names, with *.  [default: all numbers]"
 )
-@click.option("--groups", metavar="GROUP,GROUP", help="Which groups, with * for any letters; all; mean is beside them.")
-@click.option("--seeds", metavar="REGEX", help="What in a name says the seed.")
+@click.option("--groups", metavar="GROUP,GROUP", help="Which groups, with * for any characters, or all; also mean.")
+@click.option("--seeds", metavar="REGEX", help="The part of a name that identifies the seed.")
 @click.option("--sort", metavar="KEY", help="Sort the rows by this result, the best first.")
 @click.option("--rank", is_flag=True, help="Add the rank by --sort, or the mean of the ranks in all columns.")
 @click.option("--second", is_flag=True, help=f"Mark the second best, too: by {SECOND} in text.")
-@click.option("--rename", multiple=True, metavar="NAME=WORDS", help="What a file, group or key is called in the table.")
-@click.option("--arrows/--no-arrows", default=True, show_default=True, help="Say which way is better.")
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="To tell models from the best.")
-@click.option("--digits", type=click.IntRange(0, 17), help="After the point.  [default: 4, or 2 of percent]")
+@click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
+@click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
+@click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
 )
@@ -105,7 +105,7 @@ def table(
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:
-    """Names and what they are called. Raises BadParameter for other texts."""
+    """Names in the table, by the names that they replace. Raises BadParameter for other text."""
     for pair in pairs:
         if "=" not in pair:
             raise click.BadParameter(f"expected NAME=WORDS, got {pair!r}", param_hint="--rename")
@@ -113,7 +113,7 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _warn_of_missing(table: ResultTable, results: Mapping[str, Any], keys: str | None) -> None:
-    """Name the files that lack a number which others have."""
+    """Warn of files that lack a number which others have."""
     lacking = {
         name: [column for column, cell in zip(table.columns, cells) if cell is None] for name, cells in table.rows
     }
@@ -127,7 +127,7 @@ def _warn_of_missing(table: ResultTable, results: Mapping[str, Any], keys: str |
 
 
 def _names(files: Sequence[Path]) -> list[str]:
-    """The names of files without endings, with the folders in which they differ. Raises ValueError for duplicates."""
+    """The names of files without suffixes, with the folders in which they differ. Raises ValueError for duplicates."""
     absolute = [Path(os.path.abspath(path)) for path in files]
     folder = os.path.commonpath([path.parent for path in absolute])
     names = [path.relative_to(folder).with_suffix("").as_posix() for path in absolute]

@@ -1,4 +1,4 @@
-"""The command `openworld-metrics threshold`: a threshold from validation data, with what it promises."""
+"""The command `openworld-metrics threshold`: fit a threshold on validation data, with its guarantee."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..ood.ood_bench import reduce_ood, split_ood
 from .files import check_json_and_picture, files_of
 from .outputs import deliver, on_terminal, saving
 
-_HELP = """Fit a threshold on validation data; a sample, an image or a pixel is unknown iff its score is above it.
+_HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
 
 \b
     openworld-metrics threshold --known known.csv:score --fpr 0.05 --confidence-level 0.95 --save t.json
@@ -26,8 +26,8 @@ _HELP = """Fit a threshold on validation data; a sample, an image or a pixel is 
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
-With --fpr, at most this share of the known samples exceeds it: of these, or with --confidence-level of new ones.
-With --tpr, at least this share of the unknown samples does.
+With --fpr, at most this share of the known samples exceeds it: of these samples or, with --confidence-level, of new
+ones. With --tpr, at least this share of the unknown samples does.
 
 From a model's anomaly maps of normal images, by category: maps lie in <category>/validation/good, else in
 <category>/test/good, else in <category>. Rules are
@@ -36,7 +36,7 @@ From a model's anomaly maps of normal images, by category: maps lie in <category
     max                  the highest pixel
     fpr:0.001            at most this share of the pixels exceeds it
     image-fpr:0.05       at most this share of the images has a pixel that exceeds it
-    image-fpr:0.05@0.95  of new images, with this confidence
+    image-fpr:0.05@0.95  the same for new images, with this confidence
     mean+3std            the mean and standard deviations of the pixels
 
 Commands take the saved file as a threshold: ood --threshold t.json, anomaly --pixel-threshold t.json,
@@ -51,7 +51,7 @@ compute ood_bench --option threshold=t.json.
 @click.option("--references", metavar="FILE", help="Their labels: 1 for unknown samples, 0 for known ones.")
 @click.option("--maps", type=click.Path(path_type=Path), help="Folder of anomaly maps of normal images.")
 @click.option("--fpr", type=float, help="The share of known samples that may exceed the threshold.")
-@click.option("--tpr", type=float, help="The share of unknown samples that have to.")
+@click.option("--tpr", type=float, help="The share of unknown samples that must exceed it.")
 @click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
 @click.option("--rule", metavar="RULE", help="With --maps: see above.")
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
@@ -107,7 +107,7 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
 
 
 def _text(fitted: FittedThreshold) -> str:
-    """As it is read: thresholds with all their digits, since they are put back as options."""
+    """The thresholds as text with all their digits, since they are copied into options."""
     if not isinstance(fitted.threshold, dict):
         return f"threshold  {fitted.threshold!r}\n\n{fitted.promise}"
     width = max(map(len, fitted.threshold))

@@ -135,9 +135,9 @@ def openset_detection(
     state: DetectionState,
     rules: Rules,
     *,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
+    per_class: bool = OpenSetDetection.per_class,
+    per_image: bool = OpenSetDetection.per_image,
+    conf_list: Sequence[float] | None = OpenSetDetection.conf_list,
 ) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="ow-dln", of a state of `reduce_boxes`.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.arrays import MAX_EXACT
+from ..arrays.box_objects import UNKNOWN_CLASS_ID
 from ..arrays.options import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
 
 MATCHINGS = ("iou", "confidence")
@@ -60,7 +61,7 @@ class Rules:
     """
 
     known_classes: Sequence[int] | None
-    unknown_class_id: int = -1
+    unknown_class_id: int = UNKNOWN_CLASS_ID
     iou_threshold: float = 0.5
     conf_threshold: float = 0.0
     matching: str = "iou"

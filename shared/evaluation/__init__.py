@@ -1,4 +1,4 @@
-"""From files or a model to numbers.
+"""Evaluate detectors and anomaly maps, from files or a model.
 
     detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of formats
     results = evaluate_detections(detections, known_classes=[0, 1, 2], unknown_class_id=999)
@@ -6,7 +6,7 @@
     results = evaluate_anomaly_folder("maps", "mvtec_ad", integration_limits=[0.3, 0.05])
 
 Boxes need the extra `detection` (pycocotools, Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
-licence and is imported only where a model's path is given. Anomaly maps need the extra `anomaly` (Pillow, tifffile).
+licence and is imported only for the path of a model. Anomaly maps need the extra `anomaly` (Pillow, tifffile).
 """
 
 from .anomaly import evaluate_anomaly_folder

@@ -1,4 +1,4 @@
-"""From a folder of anomaly maps and a data set on disk to numbers, category by category."""
+"""Evaluate a folder of anomaly maps against a data set on disk, category by category."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def evaluate_maps(
     tables: dict[str, dict[str, Any]] = {}
     with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
-            # one category at a time: its pixels go when its numbers are there
+            # one category at a time, to free its pixels after its results
             metric, scored = read_category(listed, [*pairs], read, judged, bar.update, sample_pattern)
             images += scored
             if curves:
@@ -135,7 +135,7 @@ def evaluate_maps(
 def _in_reading_order(
     table: Mapping[str, list[Any]], members: Sequence[ScoredImage], scored: Sequence[ScoredImage]
 ) -> dict[str, list[Any]]:
-    """The table of a group's images, with their names, in the order in which the category was read."""
+    """The table of a group's images, with their names, in the order of reading."""
     position = {image.map_file: i for i, image in enumerate(scored)}
     order = sorted(range(len(members)), key=lambda i: position[members[i].map_file])
     columns = {**table, "image": [image.image.name for image in members]}
@@ -143,7 +143,7 @@ def _in_reading_order(
 
 
 def states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
-    """The state of each group of a category, with the images that all its groups share."""
+    """The state of each group of a category, including the images that all its groups share."""
     parts = as_parts({name: array for name, array in metric.state().items() if name != "metric"})
     shared = parts.pop(ALL, {})
     return {group: joined([own, shared]) for group, own in parts.items()} or {category: shared}

@@ -1,4 +1,4 @@
-"""Images of a category, a few at a time: their maps and masks, their scores, and their way into a metric."""
+"""Read the images of a category in batches: maps, masks and scores, which are added to a metric."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_category(
     progress: Callable[[int], object] = lambda images: None,
     sample_pattern: str | None = None,
 ) -> tuple[AnomalySuite, list[ScoredImage]]:
-    """A metric with the images of a category, in groups where its defects are judged apart, and the image scores.
+    """A metric with the images of a category, grouped if its defects are judged separately, and the image scores.
 
     Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
     `sample_pattern` finds the samples that images show (see `sample_ids`).
@@ -62,7 +62,7 @@ def read_category(
 
 
 def members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
-    """The images of a group in the order of its state: its own, then the normal images, which all groups share."""
+    """The images of a group in the order of its state: its anomalous images, then the shared normal images."""
     own = [image for image in scored if belongs_to(image, group)]
     return own if "/" not in group else sorted(own, key=lambda image: not image.image.anomalous)
 
@@ -83,7 +83,7 @@ def batches_of(
 def scored_images(
     batch: Sequence[Pair], contents: Sequence[MapAndMask], image_reduction: str | int
 ) -> list[ScoredImage]:
-    """The score of each image of a batch, and whether it is anomalous: as its folder says, else by its mask."""
+    """The score of each image of a batch, and whether it is anomalous: by its folder, else by its mask."""
     scored = []
     for (image, path), (score_map, masks) in zip(batch, contents):
         pixels = score_map if masks.void is None else score_map[~masks.void]
@@ -102,7 +102,7 @@ def add_images(
     groups: Sequence[str | None] | None,
     samples: Sequence[str] | None,
 ) -> None:
-    """Add images to a metric, with their groups and samples if there are any; a group of None is for all groups."""
+    """Add images to a metric, with their groups and samples if there are any; None stands for all groups."""
     metric.add_batch(
         predictions=[content.score_map for content in contents],
         references=[content.masks.reference(metric.ignore_value) for content in contents],
@@ -125,9 +125,9 @@ def check_pattern(sample_pattern: str) -> re.Pattern[str]:
 
 
 def sample_ids(batch: Sequence[Pair], sample_pattern: str) -> list[str]:
-    """The ids of the samples that images show: the first group of a pattern in their names.
+    """The ids of the samples in the images: the first group of a pattern in the images' names.
 
-    Raises ValueError, with the name of the image, where it does not match.
+    Raises ValueError, with the name of the image, if it does not match.
     """
     pattern = check_pattern(sample_pattern)
     ids = []

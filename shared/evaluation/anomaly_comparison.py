@@ -1,4 +1,4 @@
-"""Comparison of two models' anomaly maps of the same images: differences, and their intervals."""
+"""Compare two models' anomaly maps of the same images: differences with intervals."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ENDS = ("low", "high", "p_value", "better")
 
 
 def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict[str, Any]:
-    """The `differences` of two models; with a confidence_level, the interval and the p-value of each beside it.
+    """The `differences` of two models; with a confidence_level, also the interval and p-value of each.
 
-    A paired bootstrap, as of `compare`: images are drawn within their category, and for both models the same. Each
-    category is read again, and resampled by itself, so memory is that of one.
+    A paired bootstrap, as in `compare`: images are drawn within their category, identically for both models. Each
+    category is read again and resampled separately, so only one is in memory.
 
     Parameters: first and second, the runs, of the same images; options of the metric that they were run with.
     Returns {"key", "first", "second", "difference", "low", "high", "p_value", "better": […], "groups": a table of the

@@ -1,4 +1,4 @@
-"""The curves of a group of anomaly maps, as few points as a picture needs: ROC of images and of pixels, and PRO."""
+"""Curves of a group of anomaly maps for figures, thinned out: ROC of images and of pixels, and PRO."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Points = list[tuple[float, float]]
 
 
 class Curves(NamedTuple):
-    """Points of curves over the false-positive rate; None for scores that are not among the `levels`."""
+    """Points of curves over the false-positive rate; None for curves outside the `levels`."""
 
     image_roc: Points | None
     pixel_roc: Points | None
@@ -24,8 +24,8 @@ class Curves(NamedTuple):
 def curves_of(state: Any, levels: Any) -> Curves:
     """The curves of a state of anomaly_suite, each of at most MAX_POINTS points.
 
-    Parameters: state, as its state() gives it; levels, "image", "pixel" or both. Raises ValueError if a level has one
-    class only.
+    Parameters: state, as returned by `AnomalySuite.state`; levels, "image", "pixel" or both. Raises ValueError for a
+    level with only one class.
     """
     chosen = check_levels(levels)
     image_roc = pixel_roc = pro = None

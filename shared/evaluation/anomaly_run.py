@@ -1,4 +1,4 @@
-"""The results of a model's anomaly maps: the numbers, and the score of each image."""
+"""The results of a model's anomaly maps: metrics, and the score of each image."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .anomaly_curves import Curves
 
 
 class ScoredImage(NamedTuple):
-    """A test image: its files, its map's file, whether it is anomalous, its score, whether its mask has a pixel."""
+    """A test image: its files, its map, whether it is anomalous, its score, and whether its mask has a pixel."""
 
     image: AnomalyImage
     map_file: Path
@@ -22,7 +22,7 @@ class ScoredImage(NamedTuple):
 
     @property
     def lacks_pixels(self) -> bool:
-        """Whether its folder says that it is anomalous, but its mask has no anomalous pixel."""
+        """Whether it is anomalous by its folder, but its mask has no anomalous pixel."""
         return self.anomalous and not self.marked
 
 
@@ -30,10 +30,10 @@ class AnomalyRun(NamedTuple):
     """The results of a model's maps.
 
     listed: the files
-    results: the numbers, and a record of the evaluation
+    results: the metrics, and a record of the evaluation
     images: each test image with its score
     curves: by group, with the option `curves`
-    tables: by group, with `per_image`: a table of its images as of `per_image_table`, by their names
+    tables: with `per_image`, the `per_image_table` of each group, with the names of its images
     """
 
     listed: AnomalyMaps
@@ -44,15 +44,15 @@ class AnomalyRun(NamedTuple):
 
     @property
     def groups(self) -> list[str]:
-        """The groups that were evaluated by themselves, sorted, without means of other groups."""
+        """The groups with images of their own, sorted, without means of other groups."""
         names = self.results["groups"]["group"]
         return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
 
 
 def images_table(run: AnomalyRun) -> Results:
-    """A row for each image of each group: of `run.tables`, with the name of the group first.
+    """A table with a row for each image of each group: `run.tables`, with the name of the group first.
 
-    A normal image is in all groups of its category, and judged in each.
+    A normal image is in all groups of its category, and is judged in each.
     """
     rows: Results = {"group": []}
     for group, table in run.tables.items():

@@ -1,4 +1,4 @@
-"""Results of anomaly maps in folders as texts: tables to read, and a line of comma-separated values for each image."""
+"""Results of folders of anomaly maps as text: tables, and CSV with a line for each image."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..metric.results import Results
 from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 
-_WIDTH = 110  # of a table: further columns are a table below
+_WIDTH = 110  # of a table; further columns get a table below
 
 
 def anomaly_summary(results: Results, percent: bool = False) -> str:
-    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too.
+    """The results as text: tables of the groups and of their mean; for two models, also of the differences.
 
-    Parameters: results, of `evaluate_maps`; of two models, with those of the other as "other" and "comparison";
-    percent, whether shares are times 100.
+    Parameters: results, of `evaluate_maps`; for two models, with the entries "other" and "comparison"; percent, whether
+    rates are in percent.
     """
     in_percent = shares(results) if percent else frozenset()
     if "comparison" not in results:
@@ -41,13 +41,13 @@ def described(results: Results) -> str:
     record = results["evaluation"]
     title = TITLES.get(record["layout"], "masks in a folder")
     count = len(record["categories"])
-    said = f"{record['maps']}: {title}, {count} {'category' if count == 1 else 'categories'}"
-    said += f", {record['files']['maps']:,} maps"
-    return said + (f", resized ({record['resize']})" if record["resize"] else "")
+    text = f"{record['maps']}: {title}, {count} {'category' if count == 1 else 'categories'}"
+    text += f", {record['files']['maps']:,} maps"
+    return text + (f", resized ({record['resize']})" if record["resize"] else "")
 
 
 def group_rows(results: Results) -> dict[str, list[Any]]:
-    """The table of the groups with their mean below; a table of tables is left out."""
+    """The table of the groups with their mean below; columns of tables are left out."""
     table = {key: column for key, column in results["groups"].items() if not _nested(column)}
     return {key: [*column, "mean" if key == "group" else results.get(key)] for key, column in table.items()}
 
@@ -61,7 +61,7 @@ def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def cell_text(value: Any, percent: bool = False) -> str:
-    """A value as it is printed in a table; nothing for None, such as the mean of thresholds."""
+    """The text of a value in a table; "" for None, such as the mean of thresholds."""
     return "" if value is None else value_text(value, percent)
 
 
@@ -70,7 +70,7 @@ def _nested(column: Sequence[Any]) -> bool:
 
 
 def _tables(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
-    """Tables of at most `_WIDTH` characters, each with the names of the groups; some columns are in percent."""
+    """Tables of at most `_WIDTH` characters, each with the names of the groups; columns `in_percent` are in percent."""
     cells = {key: [key, *(cell_text(value, key in in_percent) for value in column)] for key, column in columns.items()}
     widths = {key: max(map(len, column)) for key, column in cells.items()}
     names = [cell.ljust(widths["group"]) for cell in cells.pop("group")]
@@ -83,10 +83,10 @@ def _tables(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -
 
 
 def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
-    """A line for each row of `images_table`, with the files: the map, the masks (with ; between several).
+    """CSV with a line for each row of `images_table` and its files: the map, and the masks, separated by semicolons.
 
-    Parameters: run, of a model with tables; other, of another model on the same images, which adds what it makes of
-    them, and its map. What there is not, such as an IoU of nothing with nothing, is left empty.
+    Parameters: run, of a model with tables; other, the run of another model on the same images, which adds its columns
+    and its map. Undefined values, such as the IoU of two empty masks, are left empty.
     """
     table, files = images_table(run), _files_of(run)
     places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
@@ -114,7 +114,7 @@ def check_same_images(first: AnomalyRun, second: AnomalyRun) -> None:
     for own, others, folder in ((*names, folders[1]), (*names[::-1], folders[0])):
         if own - others:
             category, name = min(own - others)
-            raise ValueError(f"{folder}: expected a map of {name} of {category} as the other model has, got none")
+            raise ValueError(f"{folder}: expected a map of {name} of {category}, as from the other model, got none")
 
 
 def save_anomaly_results(results: Results, path: str | Path) -> None:

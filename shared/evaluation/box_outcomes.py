@@ -1,4 +1,4 @@
-"""Outcomes of each image's boxes in words, a record for each box."""
+"""The outcome of each box of each image, as records with words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..formats.boxes.dataset import Detections
 class BoxOutcome(NamedTuple):
     """A box, x1, y1, x2, y2, and its outcome.
 
-    outcome: a place in `OUTCOME_WORDS`
+    outcome: an index of `OUTCOME_WORDS`
     label: its class
     score: its confidence, None for an object
     true_label: the class of the object that it was matched to, None if there is none
@@ -40,7 +40,7 @@ class BoxOutcome(NamedTuple):
 
 
 def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]:
-    """Outcomes of predicted boxes, and of objects without a matched box.
+    """The outcomes of predicted boxes, and of objects without a matched box.
 
     Boxes are matched whatever their classes; see `match_boxes`.
 

@@ -1,4 +1,4 @@
-"""Options of anomaly_suite that differ by category, such as a pixel_threshold: mappings from categories to values."""
+"""Options of anomaly_suite with a value for each category, such as pixel_threshold."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .mask_reading import VOID
 
 
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
-    """The options of a category: of a mapping its value. Raises ValueError for a mapping without the category.
+    """The options of one category: mappings give its value. Raises ValueError for a mapping without the category.
 
     >>> options_of({"pixel_threshold": {"can": 0.3, "vial": 0.4}, "levels": "pixel"}, "vial")
     {'pixel_threshold': 0.4, 'levels': 'pixel'}
     """
     for name, value in options.items():
         if isinstance(value, Mapping) and category not in value:
-            raise ValueError(f"{name}: expected one of the category {category!r}, got those of {', '.join(value)}")
+            raise ValueError(f"{name}: expected a value for category {category!r}, got values for {', '.join(value)}")
     return {name: value[category] if isinstance(value, Mapping) else value for name, value in options.items()}
 
 
@@ -27,12 +27,12 @@ def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> N
 
 
 def by_category(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ by category, each a dict of values by category; all others are left out."""
+    """The options that differ by category, each a dict of values by category."""
     return {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
 
 
 def with_void(options: Mapping[str, Any], void_where_invalid: bool) -> Mapping[str, Any]:
-    """The options of the metric that judges references, in which void pixels need a value if masks have none.
+    """The options with an ignore_value for void pixels, which references need even if masks have no such value.
 
     >>> with_void({"levels": "pixel"}, True)
     {'levels': 'pixel', 'ignore_value': -1}

@@ -1,4 +1,4 @@
-"""From detections to numbers, and to the text or JSON of them."""
+"""Evaluate detections, and write the results as text or JSON."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .progress import progress_bar
 from .standard import standard_metrics
 
 BATCH = 64  # images
+DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower confidence are left out
 Results = dict[str, dict[str, Any]]
 
 _MEANINGS = {
@@ -44,7 +45,7 @@ _MEANINGS_OWOD = {
 }
 _MEANINGS_STANDARD = {
     "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
-    "mAP50-95": "the same, averaged over IoU 0.5 to 0.95; higher is better",
+    "mAP50-95": "average precision, averaged over IoU 0.5 to 0.95; higher is better",
     "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
     "recall": "at the same confidence; higher is better",
 }
@@ -60,7 +61,7 @@ def evaluate_detections(
     progress: bool = False,
     **options: Any,
 ) -> Results:
-    """Compute the open-set numbers of detections, beside the standard ones.
+    """Compute the open-set metrics of detections, and the standard metrics.
 
     Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
     compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; options of
@@ -95,9 +96,9 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
 
 def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
-    """As `openset_metrics`, without names and sizes, as a `Summary`."""
-    if options.get("box_format", "xyxy") != "xyxy":
-        raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
+    """The `Summary` of `openset_metrics`, without names and sizes."""
+    if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
+        raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
     metric = OpenSetDetection(**options)
     true, predicted = detections.dataset.references, detections.predictions
     with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
@@ -118,26 +119,27 @@ def compare_detections(
 ) -> dict[str, list[Any]]:
     """Compare two detectors on the same images: see `openworld_metrics.compare`, which returns a table of this form.
 
-    Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default 0.95;
-    options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or objects.
+    Parameters: first and second, detections on one data set; known_classes, ids; confidence_level, by default that of
+    `compare`; options of openset_detection, with n_resamples and random_state. Raises ValueError for other images or
+    objects.
     """
     if first.dataset.names != second.dataset.names:
         raise ValueError("first, second: expected detections on the same images, got others")
-    drawn = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
+    drawn: dict[str, Any] = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
+    drawn |= {} if confidence_level is None else {"confidence_level": confidence_level}
     return compare(
         OpenSetDetection(known_classes=list(known_classes), **options),
         first.predictions,
         second.predictions,
         references=first.dataset.references,
-        confidence_level=0.95 if confidence_level is None else confidence_level,
         **drawn,
     )
 
 
 def summary(results: Results, percent: bool = False) -> str:
-    """The results as text: a section each for the standard and the open-set metrics, and for a comparison.
+    """The results as text: sections for the standard metrics, the open-set metrics and a comparison.
 
-    With `percent`, shares are times 100; of a comparison, all numbers stay as they are.
+    With `percent`, rates are in percent, except in a comparison.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()
@@ -147,11 +149,11 @@ def summary(results: Results, percent: bool = False) -> str:
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
-        said = {key: _with_ends(rows, key, key in in_percent) for key in rows if key not in ends}
-        widths = max(map(len, said)), max(10, *map(len, said.values()))
+        texts = {key: _with_ends(rows, key, key in in_percent) for key in rows if key not in ends}
+        widths = max(map(len, texts)), max(10, *map(len, texts.values()))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
-            f"{key:{widths[0]}}  {text:{widths[1]}}  {meanings.get(key, '')}".rstrip() for key, text in said.items()
+            f"{key:{widths[0]}}  {text:{widths[1]}}  {meanings.get(key, '')}".rstrip() for key, text in texts.items()
         ]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
         parts += [f"{key}\n{_table(value, in_percent)}" for key, value in tables.items()]
@@ -163,7 +165,7 @@ def summary(results: Results, percent: bool = False) -> str:
 def save_results(results: Results, path: str | Path) -> None:
     """Write results to a file, whole or not at all: JSON to a .json, the `summary` to a .txt.
 
-    Raises ValueError for another ending, OSError for a file that cannot be written.
+    Raises ValueError for another suffix, OSError for a file that cannot be written.
     """
     path = Path(path)
     check_ending(path)
@@ -172,13 +174,13 @@ def save_results(results: Results, path: str | Path) -> None:
 
 
 def check_ending(path: Path) -> None:
-    """Raise ValueError for a file that `save_results` has no format for."""
+    """Raise ValueError for a file that is neither .txt nor .json."""
     if path.suffix not in (".json", ".txt"):
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
 def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> str:
-    """A value, and its interval beside it where there is one."""
+    """The text of a value and, if there is one, its interval."""
     text = value_text(rows[key], percent)
     if f"{key}_low" not in rows:
         return text

@@ -1,4 +1,4 @@
-"""Fates of objects, kinds of errors, and boxes to draw, of each image, for reports."""
+"""Fates of objects, kinds of errors, and boxes to draw for each image, for reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..formats.boxes.dataset import Detections
 
 FOUND, OBJECT = "found", "object"
 _KINDS = (*FALSE_POSITIVES, FOUND)
-_FOUND_KIND = len(FALSE_POSITIVES)  # its place among them
+_FOUND_KIND = len(FALSE_POSITIVES)  # the index after theirs
 _MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
 Corners = tuple[float, float, float, float]
 
@@ -27,10 +27,11 @@ class ErrorBox(NamedTuple):
     """A box to draw.
 
     box: x1, y1, x2, y2
-    kind: "found"; one of `FALSE_POSITIVES`; "missed", of an object; or "object", of one that the box before it is about
-    label: the class that it was called, or the object's own
-    score: its confidence, None for an object
-    true_label: the class of the object that it took or is about, None if there is none
+    kind: "found" or one of `FALSE_POSITIVES` for a prediction; "missed" for an object, or "object" for the object that
+        the preceding prediction is compared with
+    label: the predicted class, or the class of the object
+    score: the confidence, None for an object
+    true_label: the class of the object that it matched or is compared with, None if there is none
     """
 
     box: Corners
@@ -43,11 +44,11 @@ class ErrorBox(NamedTuple):
 class DetectionErrors:
     """Fates of all objects, and errors of all predictions, of a data set.
 
-    fates: how many objects have each of `FATES`
-    kinds: how many predictions have each of `FALSE_POSITIVES`
-    confused: how many unknown objects of a class (the first) were called a known one (the second)
+    fates: the number of objects with each of `FATES`
+    kinds: the number of predictions with each of `FALSE_POSITIVES`
+    confused: the number of unknown objects of one class (first) that were called a known class (second)
     by_class: the table by class, with fates
-    errors: (N,) how many objects of each image were not found
+    errors: (N,) the number of missed objects in each image
     """
 
     def __init__(self, state: DetectionState, prepared: PreparedImages) -> None:
@@ -69,11 +70,11 @@ class DetectionErrors:
         self.confused = Counter((int(label), int(called)) for label, called in pairs)
 
     def fates_of(self, image: int) -> dict[tuple[str, str], int]:
-        """How many objects of an image have each fate that occurs in it."""
+        """The number of objects of an image with each fate that occurs in it."""
         return {fate: int(column[image]) for fate, column in self._by_image.items() if column[image]}
 
     def worst(self, number: int) -> list[int]:
-        """Places of the images with the most objects that were not found, the worst first."""
+        """The indices of the images with the most missed objects, the worst first."""
         order = np.argsort(-self.errors, kind="stable").tolist()
         return [place for place in order[:number] if self.errors[place]]
 
@@ -90,7 +91,7 @@ class DetectionErrors:
     def examples(self) -> list[tuple[str, int, list[ErrorBox]]]:
         """The most confident false positive of each kind that occurs, and the largest missed object.
 
-        Returns for each its kind, the place of its image, and the boxes to draw.
+        Returns its kind, the index of its image, and the boxes to draw, for each.
         """
         boxes, examples = self._outcomes.boxes, []
         for place, kind in enumerate(FALSE_POSITIVES):
@@ -106,7 +107,7 @@ class DetectionErrors:
         return examples
 
     def _prediction(self, row: int) -> list[ErrorBox]:
-        """A prediction, and the object that it should have found, if it is badly placed."""
+        """A prediction and, if it is poorly localised, the object that it should have matched."""
         kind = _KINDS[self._kinds[row]]
         about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
         score, label = self._outcomes.boxes.predictions[row, 4:].tolist()

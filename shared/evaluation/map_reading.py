@@ -1,4 +1,4 @@
-"""Maps and masks, read and checked against each other."""
+"""Read maps and masks, and check them against each other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.truth import check_regions
 from ..anomaly.void import check_ignore_value
 from ..arrays.arrays import widen
@@ -26,7 +27,7 @@ from .resizing import WAYS, resized_map
 
 
 class MapAndMask(NamedTuple):
-    """The map of an image, (H, W) in float32 or float64, and its masks."""
+    """The anomaly map of an image, (H, W) in float32 or float64, and its masks."""
 
     score_map: np.ndarray
     masks: Masks
@@ -35,20 +36,19 @@ class MapAndMask(NamedTuple):
 def map_reader(
     listed: AnomalyMaps,
     resize: str | None = None,
-    ignore_value: int | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
     *,
     void_where_invalid: bool = False,
-    regions: str = "components",
+    regions: str = AnomalySuite.regions,
 ) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
     """A function that reads an image's map and masks; a normal image without a mask has no anomalous pixel.
 
-    Parameters: listed, the files; resize, how maps are resized to their masks, or to their images without a mask:
-    "nearest" or "bilinear"; None, the default, for not at all; ignore_value, the value of void pixels in masks;
-    void_where_invalid, whether pixels without a point in the clouds of the layout are void too; regions, "labels"
-    where masks hold the numbers of regions.
-    The function raises ValueError with the name of the file for one that cannot be read, and for a map of another size.
+    Parameters: listed, the files; resize, how maps are resized to their masks or, without a mask, to their images:
+    "nearest", "bilinear", or None, the default, for not at all; ignore_value, the value of void pixels in masks;
+    void_where_invalid, whether pixels without a point in the clouds of the layout are void too; regions, "labels" if
+    masks hold the numbers of regions.
     Raises ValueError for another `resize`, for maps of normal images to resize in a plain folder with masks of several
-    sizes, for clouds of a layout that has none, and for errors in a file of saturation areas.
+    sizes, for clouds of a layout without clouds, and for errors in a file of saturation areas.
     """
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
@@ -134,7 +134,7 @@ def _read(
 def file_problems(
     listed: AnomalyMaps,
     resize: str | None = None,
-    ignore_value: int | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
     *,
     progress: bool = False,
     **options: Any,

@@ -1,4 +1,4 @@
-"""Reading of masks: anomalous pixels, void pixels, and the defects of a layout that has them."""
+"""Read masks: anomalous pixels, void pixels, and the defects of layouts that have them."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from ..formats.maps.pixels import size_text
 from ..formats.maps.saturation import Saturation, read_defects_config
 
 Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels
-VOID = -1  # of void pixels in references, where masks have no value for them
+VOID = -1  # the value of void pixels in references, if masks have none
 
 
 class MaskRules(NamedTuple):
-    """How masks are read.
+    """Options for reading masks.
 
-    ignore_value: that of void pixels in their files; None if there is none
-    void_where_invalid: whether pixels are void, too, that have no point in the image's cloud
-    regions: "labels" where masks hold the numbers of regions, from 1
-    saturations: how many pixels of a defect are enough; None where the layout does not say
+    ignore_value: the value of void pixels in files; None if there is none
+    void_where_invalid: whether pixels without a point in the image's cloud are void too
+    regions: "labels" if masks hold the numbers of regions, from 1
+    saturations: the saturation areas of defects; None if the layout has none
     """
 
-    ignore_value: int | None = None
-    void_where_invalid: bool = False
-    regions: str = "components"
-    saturations: Saturations | None = None
+    ignore_value: int | None
+    void_where_invalid: bool
+    regions: str
+    saturations: Saturations | None
 
 
 class Masks(NamedTuple):
     """The masks of an image.
 
-    mask: (H, W) booleans, where it is anomalous
-    void: (H, W) booleans, the pixels that do not count; None where there are none
+    mask: (H, W) booleans, true for anomalous pixels
+    void: (H, W) booleans, true for pixels that do not count; None if there are none
     defects: the mask of each defect with its saturation area; None for plain masks
-    numbers: (H, W) the number of each pixel's region, from 1, 0 for normal and void ones; None where regions are grown
+    numbers: (H, W) the number of each pixel's region, from 1, 0 for normal and void pixels; None if regions are the
+        mask's components
     """
 
     mask: np.ndarray
@@ -49,11 +50,11 @@ class Masks(NamedTuple):
     numbers: np.ndarray | None = None
 
     def reference(self, ignore_value: int | None) -> Any:
-        """The image's reference, as the metric takes it, with that value for void pixels."""
+        """The image's reference for the metric, with `ignore_value` in void pixels."""
         if self.defects is None:
             return self._with_void(self.mask if self.numbers is None else self.numbers, ignore_value)
         masks = np.asarray([mask for mask, _ in self.defects], bool).reshape(-1, *self.mask.shape)
-        if not len(masks) and self.void is not None:  # a mask is needed to hold the void pixels
+        if not len(masks) and self.void is not None:  # void pixels need a mask
             masks = self.mask[None]
         areas = [area for _, area in self.defects] or [1] * len(masks)
         return {"masks": self._with_void(masks, ignore_value), "saturation_areas": areas}
@@ -63,9 +64,9 @@ class Masks(NamedTuple):
 
 
 def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations | None:
-    """The saturations of all categories; None where the layout has none.
+    """The saturations of all categories; None if the layout has none.
 
-    Raises ValueError for a file that is not there or wrong, and where one is of the value of void pixels.
+    Raises ValueError for a missing or invalid file, and for a defect with the value of void pixels.
     """
     layout = listed.data.layout
     if layout is None or layout.saturation is None:
@@ -75,15 +76,15 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
         path = listed.data.categories[category] / layout.saturation
         by_category[category] = read_defects_config(path)
         if ignore_value in by_category[category]:
-            raise ValueError(f"ignore_value: expected a value that is no defect's in {path}, got {ignore_value}")
+            raise ValueError(f"ignore_value: expected a value of no defect in {path}, got {ignore_value}")
     return by_category
 
 
 def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
     """Read the one or more masks of an image: pixels above 0 are anomalous, unless they are void.
 
-    Raises ValueError with the name of the file for one that cannot be read, or is of another size than the first, of
-    another value than the defects of its category, or no mask of region numbers where one is expected.
+    Raises ValueError with the name of the file for a mask that cannot be read, differs in size from the first, has a
+    value of no defect of its category, or has no region numbers where these are expected.
     """
     values, value = read_masks_values(image.masks), rules.ignore_value
     void = None if value is None else np.any([each == value for each in values], axis=0)
@@ -104,7 +105,7 @@ def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
 
 
 def invalid_pixels(image: AnomalyImage, shape: tuple[int, ...]) -> np.ndarray:
-    """Where the cloud of an image has no point, (H, W). Raises ValueError for a cloud of another size."""
+    """Whether each pixel has no point in the image's cloud, (H, W). Raises ValueError for a cloud of another size."""
     if image.cloud is None:
         raise ValueError(f"{image.name}: expected a cloud, got none")
     invalid = read_invalid(image.cloud)
@@ -117,6 +118,6 @@ def _area(path: Path, values: np.ndarray, known: Mapping[int, Saturation]) -> in
     """The saturation area of a defect, from the values of its pixels."""
     lowest, highest = values.min().item(), values.max().item()
     if lowest != highest or highest not in known:
-        came = f"{lowest} to {highest}" if lowest != highest else str(highest)
-        raise ValueError(f"{path}: expected one of the pixel values {', '.join(map(str, known))}, got {came}")
+        got = f"{lowest} to {highest}" if lowest != highest else str(highest)
+        raise ValueError(f"{path}: expected one of the pixel values {', '.join(map(str, known))}, got {got}")
     return known[int(highest)].area(len(values))

@@ -1,4 +1,4 @@
-"""Several OOD sets against the same known samples, each for itself, with means: the tables of OOD papers."""
+"""Compare each of several OOD sets with the known samples, with means, as in the tables of OOD papers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def evaluate_ood(
     threshold: float | None = None,
     **intervals: Any,
 ) -> dict[str, Any]:
-    """Metrics of an OOD detector on several OOD sets, each against the same known samples.
+    """Metrics of an OOD detector on several OOD sets, each compared with the known samples.
 
-    mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the sets pooled, and likewise of all.
+    mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the pooled sets; likewise over all.
 
     Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, scores of each OOD set by
     name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under covariate shift,
@@ -58,9 +58,9 @@ def ood_summary(
     metric: OODBench,
     summarise: Callable[[OODBench], Summary] = OODBench.summary,
 ) -> Summary:
-    """As `evaluate_ood`, for a metric with its options; returns a `Summary`.
+    """The `Summary` of `evaluate_ood`, for a metric with its options.
 
-    `summarise` computes the summary of the metric after the samples were added.
+    `summarise` computes the metric's summary after all samples have been added.
     """
     names = _check_names(unknown)
     sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
@@ -74,7 +74,7 @@ def ood_summary(
     results, groups = summarise(metric)
     if accuracy is None:
         return Summary(results, groups)
-    known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # whatever the set, and so no mean
+    known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # independent of the set, and so no mean
     return Summary({**results, **known_right}, {name: {**row, **known_right} for name, row in (groups or {}).items()})
 
 

@@ -1,4 +1,4 @@
-"""The bar of progress of long work."""
+"""Progress bars for long work."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 
 def progress_bar(steps: Iterable[Any] | None = None, *, unit: str, shown: bool, total: int | None = None) -> Any:
-    """A bar of tqdm over steps, or one to update, shown on a terminal only; it disappears when done.
+    """A tqdm bar over steps, or one to update, shown only on a terminal; it disappears when done.
 
-    Parameters: steps; unit, what is counted, such as " images"; shown, whether to draw it; total, if steps do not say.
+    Parameters: steps; unit, such as " images"; shown, whether to draw it; total, the number of steps if they have no
+    length.
     """
     from tqdm import tqdm
 
-    # disable=None: no bar where standard error is not a terminal
+    # disable=None: no bar unless standard error is a terminal
     return tqdm(steps, total=total, unit=unit, disable=None if shown else True, leave=False)

@@ -1,4 +1,4 @@
-"""Files read by several threads, in their order."""
+"""Read files in several threads, in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Read = TypeVar("_Read")
 
 
 def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
-    """Map a function over items in several threads, in their order: a few items ahead, never all.
+    """Map a function over items in several threads, in order, only a few items ahead.
 
     >>> list(read_ahead(abs, [-3, 2, -1]))
     [3, 2, 1]

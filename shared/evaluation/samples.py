@@ -1,4 +1,4 @@
-"""The samples that saved results are of, so that models can be compared later: the state of the metric."""
+"""Save the samples of results as a metric's state, so that models can be compared later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAMPLES = "samples"  # in saved results
 
 
 def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The samples added to a metric, for JSON: {"metric": name, "options": the chosen ones, "state": text}.
+    """The samples added to a metric, for JSON: {"metric": name, "options": chosen options, "state": text}.
 
     Raises TypeError for an option that JSON cannot hold.
     """

@@ -1,4 +1,4 @@
-"""The closed-set numbers of a detector, by COCO's own evaluation. Needs pycocotools."""
+"""Closed-set metrics of a detector, by COCO's own evaluation. Needs pycocotools."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..detection.rules import Rules
 from ..extras import extra
 from ..formats.boxes.dataset import Detections
 from ..formats.written.boxes import coco_annotations, coco_results
@@ -17,12 +18,12 @@ NAMES = ("mAP50", "mAP50-95", "precision", "recall")
 
 
 def standard_metrics(
-    detections: Detections, known_classes: Sequence[int], *, conf_threshold: float = 0.0
+    detections: Detections, known_classes: Sequence[int], *, conf_threshold: float = Rules.conf_threshold
 ) -> dict[str, float]:
     """Mean average precision, precision and recall of the known classes.
 
-    Objects of other classes, and predictions that say "unknown", are left out. What is ignored counts as COCO's
-    crowds do: a box on it is neither right nor wrong. As in COCO, the 100 most confident boxes per image and class
+    Objects of other classes, and predictions called "unknown", are left out. Ignored objects are treated like COCO's
+    crowds: a box on one is neither right nor wrong. As in COCO, the 100 most confident boxes of each image and class
     count.
 
     Parameters: detections; known_classes, ids; conf_threshold, predictions with a lower confidence are left out.
@@ -40,7 +41,7 @@ def standard_metrics(
     confident = [result for result in coco_results(detections) if result["score"] >= conf_threshold]
     for number, result in enumerate(confident, 1):
         result.update(id=number, area=result["bbox"][2] * result["bbox"][3], iscrowd=0)
-    with contextlib.redirect_stdout(io.StringIO()):  # it prints its progress
+    with contextlib.redirect_stdout(io.StringIO()):  # pycocotools prints its progress
         evaluation = COCOeval(_indexed(truth), _indexed({**truth, "annotations": confident}), "bbox")
         parameters = evaluation.params
         parameters.catIds = sorted(known_classes)
@@ -68,27 +69,27 @@ def _mean(precision: np.ndarray) -> float:
 
 
 def _at_highest_f1(evaluation: Any) -> tuple[float, float]:
-    """Mean precision and recall at the confidence, of all predicted ones, at which the mean F1 is highest."""
+    """Mean precision and recall at the confidence with the highest mean F1, among all predicted confidences."""
     images, matches = len(evaluation.params.imgIds), evaluation.evalImgs
     classes = [_ranked(matches[start : start + images]) for start in range(0, len(matches), images)]
     classes = [(scores, hits, objects) for scores, hits, objects in classes if objects]
     scores = np.concatenate([np.zeros(0), *(scores for scores, _, _ in classes)])
     if not len(scores):
         return 0.0, 0.0
-    # by how much each prediction, taken in, raises the F1 of its class
+    # the increase in its class's F1 from each prediction
     rises = [np.diff(_f1(hits, objects), prepend=0.0) for _, hits, objects in classes]
     order = np.argsort(-scores, kind="stable")
-    total = np.round(np.cumsum(np.concatenate(rises)[order]), 9)  # equal sums are to be equal in any order
-    last = np.append(scores[order][1:] != scores[order][:-1], True)  # of equal confidences, all are taken in
+    total = np.round(np.cumsum(np.concatenate(rises)[order]), 9)  # rounded, so that sums agree in any order
+    last = np.append(scores[order][1:] != scores[order][:-1], True)  # equal confidences count together
     threshold = scores[order][last][np.argmax(total[last])]
-    taken = [(int(np.sum(hits[scores >= threshold])), int(np.sum(scores >= threshold))) for scores, hits, _ in classes]
-    precisions = [right / predicted if predicted else 0.0 for right, predicted in taken]
-    recalls = [right / objects for (right, _), (_, _, objects) in zip(taken, classes)]
+    sums = [(int(np.sum(hits[scores >= threshold])), int(np.sum(scores >= threshold))) for scores, hits, _ in classes]
+    precisions = [right / predicted if predicted else 0.0 for right, predicted in sums]
+    recalls = [right / objects for (right, _), (_, _, objects) in zip(sums, classes)]
     return float(np.mean(precisions)), float(np.mean(recalls))
 
 
 def _f1(hits: np.ndarray, objects: int) -> np.ndarray:
-    """Of the most confident 1, 2, … predictions: F1 = 2 TP / (predictions + objects)."""
+    """F1 = 2 TP / (predictions + objects) of the most confident 1, 2, … predictions."""
     return 2 * np.cumsum(hits) / (np.arange(1, len(hits) + 1) + objects)
 
 

@@ -1,4 +1,4 @@
-"""The folder that the server of MVTec AD 2 takes: anomaly maps in float16, and their pixels above a threshold.
+"""Write the folder for MVTec AD 2's server: anomaly maps in float16, and their pixels above a threshold.
 
 anomaly_images/<object>/test_private/000_regular.tiff
 anomaly_images/<object>/test_private_mixed/000_mixed.tiff
@@ -28,7 +28,7 @@ from ..formats.written.atomic import check_folder
 from .progress import progress_bar
 from .read_ahead import read_ahead
 
-# how many images an object has in either split
+# the number of images of each object, which is equal in both splits
 COUNTS = {
     "can": 321,
     "fabric": 314,
@@ -43,9 +43,9 @@ SPLITS = {"test_private": "regular", "test_private_mixed": "mixed"}
 
 
 class Merged(NamedTuple):
-    """Numbers of distinct scores of an object, added up over its maps.
+    """The numbers of distinct scores of an object, summed over its maps.
 
-    before, after: rounding to float16
+    before, after: before and after rounding to float16
     """
 
     before: int
@@ -53,7 +53,7 @@ class Merged(NamedTuple):
 
 
 class _Map(NamedTuple):
-    """A map to be submitted: its object, its place in the folder without the ending, and its file."""
+    """A map to submit: its object, its path in the folder without the suffix, and its file."""
 
     category: str
     place: str
@@ -70,7 +70,7 @@ def write_submission(
 ) -> dict[str, Merged]:
     """Write the folder of a submission, whole or not at all: each map in float16, and its pixels > threshold.
 
-    The scores are compared to the threshold as they are, before they are rounded.
+    Scores are compared with the threshold before they are rounded.
 
     Parameters: maps, a folder with <object>/test_private/NNN_regular and <object>/test_private_mixed/NNN_mixed of all
     eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that does not exist
@@ -83,7 +83,7 @@ def write_submission(
     listed = _listed(Path(maps))
     for category in COUNTS:
         if category not in thresholds:
-            raise ValueError(f"thresholds: expected one of {category!r}, got those of {', '.join(thresholds)}")
+            raise ValueError(f"thresholds: expected one for {category!r}, got thresholds for {', '.join(thresholds)}")
     sizes = _Sizes(Path(maps), None if data is None else Path(data), listed)
     merged = dict.fromkeys(COUNTS, Merged(0, 0))
     with _whole_folder(Path(out)) as draft:
@@ -120,22 +120,22 @@ def _write(draft: Path, item: _Map, scores: np.ndarray, threshold: float) -> Mer
         place.parent.mkdir(parents=True, exist_ok=True)
     tifffile.imwrite(f"{places[0]}.tiff", rounded)
     # in float64: a float32 score must not round the threshold to its own precision
-    called = np.where(scores > np.float64(threshold), 255, 0).astype(np.uint8)
-    Image.fromarray(called).save(f"{places[1]}.png")
+    pixels_above = np.where(scores > np.float64(threshold), 255, 0).astype(np.uint8)
+    Image.fromarray(pixels_above).save(f"{places[1]}.png")
     return Merged(len(np.unique(scores)), len(np.unique(rounded)))
 
 
 def _listed(maps: Path) -> list[_Map]:
     """The maps of all objects, sorted. Raises ValueError for names and counts other than the server's."""
     if not maps.is_dir():
-        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'nothing there'}")
+        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'none'}")
     by_place: dict[str, _Map] = {}
     for path in files_below(maps, MAP_SUFFIXES):
         place = path.relative_to(maps).with_suffix("").as_posix()
         category, split, name = [*place.split("/"), "", ""][:3]
         if place.count("/") != 2 or category not in COUNTS or split not in SPLITS:
             raise ValueError(
-                f"{path}: expected <object>/test_private or <object>/test_private_mixed, got another place"
+                f"{path}: expected <object>/test_private or <object>/test_private_mixed, got another folder"
             )
         if not re.fullmatch(rf"\d{{3}}_{SPLITS[split]}", name):
             raise ValueError(f"{path}: expected a name such as 000_{SPLITS[split]}.tiff, got {path.name}")
@@ -151,7 +151,7 @@ def _listed(maps: Path) -> list[_Map]:
 
 
 class _Sizes:
-    """The sizes that maps must have: of the images, or else of the first map of the object."""
+    """The sizes required of maps: of the images, or without a data set of the object's first map."""
 
     def __init__(self, maps: Path, data: Path | None, listed: list[_Map]) -> None:
         self.images: dict[str, Path] = {}
@@ -182,9 +182,9 @@ class _Sizes:
 
 @contextmanager
 def _whole_folder(out: Path) -> Iterator[Path]:
-    """A draft of a folder, which takes its name at the end, and is gone where something fails."""
+    """Yield a draft of a folder, which is renamed at the end, or deleted after an error."""
     if os.path.lexists(out):
-        raise ValueError(f"{out}: expected a folder that is not there yet, got one that is")
+        raise ValueError(f"{out}: expected a folder that does not exist, got an existing one")
     check_folder(out.absolute().parent)
     draft = out.absolute().parent / f".{os.urandom(8).hex()}.draft"
     draft.mkdir()

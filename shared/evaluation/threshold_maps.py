@@ -1,4 +1,4 @@
-"""Thresholds of a model's anomaly maps of normal images, category by category."""
+"""Fit thresholds to a model's anomaly maps of normal images, category by category."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .progress import progress_bar
 from .read_ahead import read_ahead
 from .threshold_rules import parse_rule
 
-NORMAL = ("validation/good", "test/good")  # in the folder of a category; else the maps lie in it themselves
+NORMAL = ("validation/good", "test/good")  # in the folder of a category; otherwise maps lie in that folder itself
 _SPLITS = ("validation", "test", "train")
 _GOOD = "good"
 
@@ -26,9 +26,9 @@ _GOOD = "good"
 def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False) -> FittedThreshold:
     """The threshold of each category, from a model's anomaly maps of normal images.
 
-    Parameters: folder, as of `normal_maps`; rule, as of `parse_rule`; progress, whether to show a bar on a terminal.
-    Maps are read one by one, once or several times, and never all held. Raises ValueError with the file's name for
-    what is no map, NaN, and a map of another size than the others of its category.
+    Parameters: folder, as for `normal_maps`; rule, as for `parse_rule`; progress, whether to show a bar on a terminal.
+    Maps are read one by one, once or several times, and never held all at once. Raises ValueError with the file's name
+    for a file that is not a map, for NaN, and for maps of different sizes in a category.
     """
     parsed = parse_rule(rule)
     files = normal_maps(folder)
@@ -55,7 +55,7 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise ValueError(f"{folder}: expected a folder of maps, got {'a file' if folder.exists() else 'nothing there'}")
+        raise ValueError(f"{folder}: expected a folder of maps, got {'a file' if folder.exists() else 'none'}")
     if folder.resolve().name in _SPLITS and (folder / _GOOD).is_dir():
         folder = folder / _GOOD
     if alone := _maps_in(folder):
@@ -72,7 +72,7 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
 
 
 def _category_of(folder: Path) -> str:
-    """The name of the folder of one category, or of the normal images in it."""
+    """The name of the category of a folder, which is the category's own or that of its normal images."""
     *_, category, split, last = ("", "", *folder.parts)
     return category if category.strip("/") and split in _SPLITS and last == _GOOD else last
 
@@ -89,7 +89,7 @@ def _maps_in(category: Path) -> list[Path]:
 
 
 class _Maps:
-    """Maps of one size, read again, a few ahead, in each iteration."""
+    """An iterable of maps of one size, which reads them anew in each iteration, a few ahead."""
 
     def __init__(self, files: Sequence[Path], bar: Any) -> None:
         self.files, self.bar = files, bar

@@ -1,12 +1,12 @@
-"""Rules that fit a threshold to a model's anomaly maps of normal images, each with its promise.
+"""Rules that fit a threshold to a model's anomaly maps of normal images, each with its guarantee.
 
     max                 the highest pixel
     fpr:0.001           the lowest threshold that at most a share of the pixels exceeds
-    image-fpr:0.05      the same of images, each by its highest pixel
+    image-fpr:0.05      the same for images, each by its highest pixel
     image-fpr:0.05@0.95 at most this share of new images, with this confidence
     mean+3std           the mean of the pixels and a multiple of their standard deviation
 
-A pixel is anomalous iff its score > threshold, and an image iff one of its pixels is.
+A pixel is anomalous if its score > threshold, and an image if one of its pixels is.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
 _RATE = re.compile(rf"(image-)?fpr:{_NUMBER}(?:@{_NUMBER})?")
 _DEVIATIONS = re.compile(rf"mean\+{_NUMBER}std")
 
-Maps = Iterable[np.ndarray]  # which can be gone through several times
+Maps = Iterable[np.ndarray]  # can be iterated several times
 
 
 class Rule(NamedTuple):
-    """How maps of normal images make a threshold.
+    """A way to fit a threshold to maps of normal images.
 
-    of: the kinds of scores that it is for
-    promise: what holds, in a sentence
-    fit: the threshold of maps
+    of: the kinds of scores that the threshold applies to
+    promise: the guarantee, as a sentence
+    fit: computes the threshold from maps
     """
 
     of: tuple[str, ...]
@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
 
 def parse_rule(text: str) -> Rule:
-    """The rule of a text; see above. Raises ValueError for another text, and for a number out of range.
+    """Parse a rule; see above. Raises ValueError for any other text, and for a number out of range.
 
     >>> parse_rule("mean+3std").fit([np.asarray([0.0, 0.0, 1.0, 1.0])])
     2.0
@@ -64,7 +64,7 @@ def parse_rule(text: str) -> Rule:
             return _pixel_rate(fpr)
         raise ValueError(
             f"rule: expected {text.partition('@')[0]}, or image-{text}, got {text!r}: pixels of an image are not "
-            "independent, so nothing can be promised of new ones"
+            "independent, so there is no guarantee for new ones"
         )
     if match := _DEVIATIONS.fullmatch(text):
         return _mean_and_deviations(float(match[1]))
@@ -106,7 +106,7 @@ def _maxima(maps: Maps) -> Iterable[float]:
 
 
 def _root(square: Fraction) -> Fraction:
-    """A square root to 128 bits and more: float64 shows 53 of them."""
+    """A square root to at least 128 bits; float64 keeps 53 of them."""
     shift = max(0, 256 - square.numerator.bit_length() + square.denominator.bit_length())
     shift += shift % 2
     return Fraction(math.isqrt((square.numerator << shift) // square.denominator), 1 << (shift // 2))

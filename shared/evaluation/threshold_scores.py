@@ -1,4 +1,4 @@
-"""Thresholds fitted to scores of validation samples, with their promises."""
+"""Fit thresholds to scores of validation samples, with their guarantees."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SAMPLES = "samples"
 def fit_fpr_threshold(
     known: Any, fpr: float, confidence_level: float | None, files: Mapping[str, str]
 ) -> FittedThreshold:
-    """The lowest threshold that at most a share of known samples exceeds: of these, or of new ones with a confidence.
+    """The lowest threshold that at most a share `fpr` of known samples exceeds: of these, or of new ones.
 
-    Parameters: known (N,), higher is more unknown; fpr in (0, 1); confidence_level in (0, 1), or None; files, where the
-    scores come from. Raises ValueError as `threshold_at_fpr`.
+    Parameters: known (N,), higher is more unknown; fpr in (0, 1); confidence_level in (0, 1) for new samples, or None;
+    files, the sources of the scores. Raises the errors of `threshold_at_fpr`.
     """
     fpr = as_open_share(fpr, "fpr")
     threshold = threshold_at_fpr(known, fpr, confidence_level)
@@ -39,9 +39,9 @@ def fit_fpr_threshold(
 
 
 def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, str]) -> FittedThreshold:
-    """The threshold of the lowest FPR at which at least a share of these unknown samples exceeds it.
+    """The threshold of the lowest FPR at which at least a share `tpr` of these unknown samples exceeds it.
 
-    Parameters: known (N,) and unknown (M,), higher is more unknown; tpr in (0, 1); files, where they come from.
+    Parameters: known (N,) and unknown (M,), higher is more unknown; tpr in (0, 1); files, the sources of the scores.
     """
     tpr = as_open_share(tpr, "tpr")
     name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"

@@ -1,7 +1,7 @@
 """Run an Ultralytics model over a data set and evaluate its predictions.
 
-ultralytics is imported only where a model is given as a path. It is under the AGPL-3.0 licence, this package is not:
-anyone who distributes a program that uses both, or offers it over a network, has to heed that.
+ultralytics is imported only for the path of a model. Unlike this package, it is under the AGPL-3.0 licence: anyone who
+distributes a program that uses both, or offers it over a network, must comply with that licence.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from ..detection.rules import Rules
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
-from .detection import Results, evaluate_detections, save_results
+from .detection import DEFAULT_CONF, Results, evaluate_detections, save_results
 from .progress import progress_bar
 
 
 class OpenSetValidator:
-    """Evaluate a detector on a data set with classes that it does not know.
+    """Evaluate a detector on a data set with classes that are unknown to it.
 
     The arguments:
 
-    model: an Ultralytics model, or the path of its weights; or any object with a method predict(source, conf=, iou=,
-        verbose=) that returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
+    model: an Ultralytics model, the path of its weights, or any object with a method predict(source, conf=, iou=,
+        verbose=) that returns a list of one result with boxes.xyxy in pixels, boxes.conf and boxes.cls
     data: the data.yaml of a YOLO data set
-    known_classes: ids or names of the classes that the model knows; objects of all others are unknown
-    unknown_class_id: the class by which the model says "unknown"
+    known_classes: ids or names of the classes that the model knows; all other objects are unknown
+    unknown_class_id: the model's class for "unknown"
     conf: predictions with a lower confidence are left out, by the model and by the metrics
-    iou: the threshold of the model's non-maximum suppression; the IoU at which boxes are matched is the option
-        iou_threshold
+    iou: the threshold of the model's non-maximum suppression; boxes are matched at the option iou_threshold
     predict: further arguments of the model's predict, such as imgsz or device
-    options: of the metric openset_detection, such as iou_threshold or protocol
+    options: options of the metric openset_detection, such as iou_threshold or protocol
 
     After `validate`, `detections` holds the detections that were evaluated.
     """
@@ -43,8 +43,8 @@ class OpenSetValidator:
         model: Any,
         data: str | Path,
         known_classes: Sequence[int | str],
-        unknown_class_id: int = -1,
-        conf: float = 0.001,
+        unknown_class_id: int = Rules.unknown_class_id,
+        conf: float = DEFAULT_CONF,
         iou: float = 0.6,
         *,
         predict: Mapping[str, Any] | None = None,
@@ -56,7 +56,7 @@ class OpenSetValidator:
         self.detections: Detections | None = None
 
     def validate(self, split: str = "val", *, standard: bool = True, progress: bool = False) -> Results:
-        """Predict the images of a split, and compute the metrics.
+        """Run the model on the images of a split, and compute the metrics.
 
         Parameters: split of the data set: train, val or test; standard, whether to compute the standard metrics, which
         needs pycocotools; progress, whether to show a bar on a terminal.
@@ -71,7 +71,7 @@ class OpenSetValidator:
         return evaluate_detections(self.detections, known, standard=standard, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
-        """Write results to a file: JSON to a .json, a text to read to a .txt. Raises ValueError for another ending."""
+        """Write results to a file, .json or .txt. Raises ValueError for another suffix."""
         save_results(results, save_path)
 
 
@@ -101,5 +101,5 @@ def _predictions(model: Any, dataset: Dataset, options: Mapping[str, Any], progr
 
 
 def _array(x: Any) -> np.ndarray:
-    """A tensor of any device, or an array, as float64."""
+    """A tensor on any device, or an array, as float64."""
     return np.asarray(x.detach().cpu() if hasattr(x, "detach") else x, dtype=np.float64)

@@ -1,6 +1,6 @@
 """Readers and writers of files: columns, boxes of data sets and detectors, anomaly maps, results.
 
-`read_detections` takes boxes of any format; boxes are x1, y1, x2, y2 in pixels once they are read.
+`read_detections` reads boxes of any format, and returns them as x1, y1, x2, y2 in pixels.
 """
 
 from .boxes.class_names import read_names

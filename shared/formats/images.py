@@ -1,4 +1,4 @@
-"""Image files of a data set: where they are, and their sizes, read without decoding them. Needs Pillow."""
+"""Find the image files of a data set, and read their sizes without decoding them. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .reasons import reason
 
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
 _ORIENTATION = 0x0112
-_TURNED = (5, 6, 7, 8)  # by a quarter
+_TURNED = (5, 6, 7, 8)  # EXIF orientations rotated by 90°
 
-# Pillow's log of a damaged file would be printed beside the error, without a handler
+# without a handler, Pillow's log of a damaged file would be printed beside the error
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 def find_images(folder: str | Path) -> dict[str, Path]:
-    """Find the images in a folder and below it: path in the folder, without the ending → file, sorted.
+    """Find the images in a folder and below it: files by their paths in the folder without the suffix, sorted.
 
-    Raises ValueError if there are none, or two that differ in the ending only.
+    Raises ValueError if there are none, or two that differ only in the suffix.
     """
     folder = Path(folder)
     images: dict[str, Path] = {}
@@ -35,7 +35,7 @@ def find_images(folder: str | Path) -> dict[str, Path]:
 
 
 def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path:
-    """The folder of the images by a layout: …/labels/val → …/images/val; the labels' own, if it has images itself.
+    """The folder of the images in a layout: …/labels/val → …/images/val; the labels' own folder if it has images.
 
     Raises ValueError if there is no such folder.
     """
@@ -51,7 +51,7 @@ def implied_images(labels: Path, folder: str = "labels", images: str = "images")
 
 
 def image_size(path: str | Path) -> Size:
-    """Width and height of an image in pixels as it is shown, turned by its EXIF orientation.
+    """The width and height of an image in pixels as displayed, rotated by its EXIF orientation.
 
     Raises ValueError for a file that Pillow cannot open.
     """
@@ -60,8 +60,8 @@ def image_size(path: str | Path) -> Size:
     try:
         with Image.open(path) as image:
             width, height = image.size
-            # other formats would be decoded for it, and readers do not turn them
+            # getting the orientation of other formats would decode them, and readers do not rotate them
             turned = image.format in ("JPEG", "MPO") and image.getexif().get(_ORIENTATION) in _TURNED
-    except Exception as error:  # Pillow's formats have errors of many kinds
+    except Exception as error:  # Pillow's formats raise errors of many types
         raise ValueError(f"{path}: expected an image, got {reason(error)}") from error
     return (height, width) if turned else (width, height)

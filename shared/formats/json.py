@@ -1,8 +1,8 @@
-"""JSON, in any of its encodings: columns by name, one column alone, or records.
+"""Read JSON in any of its encodings: columns by name, a single column, or records.
 
-orjson parses COCO's results twice as fast as Python's json, and they are read in two thirds of the time. What it reads
-otherwise, or refuses, goes to json: integers of more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16,
-and malformed text. So results and errors are those of json.
+orjson parses COCO's results twice as fast as Python's json, which makes reading them a third faster. Text that it reads
+differently, or refuses, goes to json: integers of more than 64 bits, NaN and Infinity, halves of surrogate pairs,
+UTF-16, and malformed text. Results and errors are therefore those of json.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-_BLOCK = 1 << 18  # bytes, which a cache holds
+_BLOCK = 1 << 18  # bytes that fit in a cache
 _BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
 
 
@@ -28,23 +28,23 @@ def parse_json(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise ValueError("expected fewer lists in lists") from None
+        raise ValueError("expected fewer nested lists") from None
 
 
 def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
-    """As `json.loads(decode(data))`, but faster. `decode` must take UTF-8, with or without a byte order mark."""
+    """`json.loads(decode(data))`, but faster. `decode` must take UTF-8, with or without a byte order mark."""
     with no_collection():
         text = data.removeprefix(codecs.BOM_UTF8)
         if not _has_long_integers(text):
             try:
                 return orjson.loads(text)
             except orjson.JSONDecodeError:
-                pass  # if it is wrong, json says so
+                pass  # json reports the error, if there is one
         return json.loads(decode(data))
 
 
 def _has_long_integers(text: bytes) -> bool:
-    """Whether the text may hold integers beyond 64 bits, which orjson makes floats: 20 digits or more, or a minus."""
+    """Whether text may hold integers beyond 64 bits, which orjson turns into floats: 20 or more digits and signs."""
     if text[:1] in b"-0123456789":
         return True
     data = np.frombuffer(text, np.uint8)
@@ -60,7 +60,7 @@ def _has_long_integers(text: bytes) -> bool:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Pause the garbage collector while millions of objects are created, none of them garbage."""
+    """Pause the garbage collector while millions of live objects are created."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -71,7 +71,7 @@ def no_collection() -> Iterator[None]:
 
 
 def by_column(content: Any) -> Any:
-    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
+    """Records as columns, by the names in the first record; anything else, and dicts of boxes, is unchanged.
 
     >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
     {'scores': [0.1, 0.7], 'labels': [0, 1]}

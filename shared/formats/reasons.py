@@ -1,4 +1,4 @@
-"""Reasons of failures, in words for the person who gave a file; the file's name precedes them."""
+"""Explain failures to the user of a file; the file's name precedes the explanation."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ def reason(error: BaseException) -> str:
     """
     if out_of_memory(error):
         detail = str(error) if isinstance(error, MemoryError) else ""
-        return "it takes more memory than there is" + (f": {detail}" if detail else "")
+        return "there is not enough memory" + (f": {detail}" if detail else "")
     if isinstance(error, UnicodeDecodeError):
-        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at place {error.start}"
+        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at position {error.start}"
     if isinstance(error, RecursionError):
-        return "expected fewer levels, got what is nested too deep"
-    if isinstance(error, KeyError) and error.args:  # its text is its argument's repr
+        return "expected fewer levels, got a value nested too deeply"
+    if isinstance(error, KeyError) and error.args:  # str(error) would be the repr of the argument
         return str(error.args[0])
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether memory was short, for which torch has no error of its own on a CPU."""
+    """Whether there was not enough memory, for which torch has no special error on the CPU."""
     words = ("can't allocate memory", "Cannot allocate memory", "out of memory")
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(word in str(error) for word in words)
@@ -34,7 +34,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn errors of the system about a path, such as too long a name, into a ValueError with the path."""
+    """Turn system errors about a path, such as a name that is too long, into a ValueError with the path."""
     try:
         yield
     except OSError as error:
@@ -47,7 +47,7 @@ def named(place: object) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise  # nothing is wrong with the file
+        raise  # not an error of the file
     except TypeError as error:
         raise TypeError(f"{place}: {error}") from error
     except Exception as error:

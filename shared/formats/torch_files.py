@@ -1,4 +1,4 @@
-"""Files of torch (.pt), from which only tensors and plain containers are unpickled."""
+"""Read torch files (.pt); only tensors and plain containers are unpickled."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from ..extras import extra
 from .reasons import out_of_memory
 
 _SAFE = (2, 6)
-_FEW = 1 << 20  # numbers that a file may repeat however small it is, as labels that images share
+_FEW = 1 << 20  # numbers that a file of any size may repeat, such as labels that images share
 
 
 def read_torch_file(path: Path, otherwise: str) -> Any:
-    """The content of a .pt file, on the CPU. Raises ValueError that says `otherwise` for any other content.
+    """The content of a .pt file, on the CPU. Raises ValueError with the message `otherwise` for any other content.
 
-    Raises ValueError too for tensors that NumPy cannot have, such as sparse ones, and for a small file of many numbers:
-    expanded tensors, or lists that hold one another. Raises MemoryError if the tensors do not fit, OSError for no file.
+    Raises ValueError also for tensors that NumPy does not support, such as sparse ones, and for a small file of many
+    numbers: expanded tensors, or lists that hold one another. Raises MemoryError if the tensors do not fit into memory,
+    OSError for a missing file.
     """
     with extra("torch"):
         import torch
     if tuple(map(int, torch.__version__.split(".")[:2])) < _SAFE:
         raise ImportError(
-            "expected torch 2.6 or newer, since an older one may run what a .pt file says (CVE-2025-32434), "
+            "expected torch 2.6 or newer, since older versions may run code from a .pt file (CVE-2025-32434), "
             f"got {torch.__version__}: pip install -U torch"
         )
 
     with path.open("rb") as file:
         try:
             content = torch.load(file, map_location="cpu", weights_only=True)
-        except Exception as error:  # of a damaged file torch raises anything
+        except Exception as error:  # torch raises errors of many types for damaged files
             if out_of_memory(error):
                 raise MemoryError from error
-            # torch's own messages are long, and advise to switch the safeguard off
+            # torch's own messages are long, and suggest disabling the safeguard
             raise ValueError(otherwise) from None
     size = path.stat().st_size
     most = max(size, _FEW)
@@ -50,5 +51,5 @@ def read_torch_file(path: Path, otherwise: str) -> Any:
         elif isinstance(part, (Mapping, list, tuple)):
             parts.extend(part.values() if isinstance(part, Mapping) else part)
         if numbers > most:
-            raise ValueError(f"expected at most {most} numbers in a file of {size} bytes, got some again and again")
+            raise ValueError(f"expected at most {most} numbers in a file of {size} bytes, got repeated numbers")
     return content

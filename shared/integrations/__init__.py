@@ -1,4 +1,4 @@
-"""Other libraries of evaluation and training: Trainer, torchmetrics, and evaluate's combined metrics and evaluators."""
+"""Adapters for Trainer, torchmetrics, anomalib, and evaluate's combined metrics and evaluators."""
 
 from __future__ import annotations
 

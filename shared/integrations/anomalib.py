@@ -1,4 +1,4 @@
-"""Results of anomaly_suite as metrics of anomalib's Evaluator, exact and from one store of pixels.
+"""Results of anomaly_suite as metrics for anomalib's Evaluator, exact, with pixels stored once for all.
 
     from anomalib.metrics import Evaluator
     from openworld_metrics.integrations.anomalib import anomaly_metrics
@@ -26,13 +26,13 @@ FIELDS = (
     "gt_mask",
     "pred_score",
     "gt_label",
-)  # of a batch: the columns of anomaly_suite, in their order
+)  # fields of a batch, in the order of anomaly_suite's columns
 
 
 class AnomalyResult(AnomalibMetric, torchmetrics.Metric):
-    """One result of anomaly_suite, as anomalib's Evaluator takes and logs it: see `anomaly_metrics`.
+    """One result of anomaly_suite as a metric for anomalib's Evaluator: see `anomaly_metrics`.
 
-    Its name, by which it is logged, is the prefix and the key of the result.
+    It is logged under the prefix and the key of the result.
     """
 
     default_fields: Sequence[str] = FIELDS
@@ -48,10 +48,10 @@ class AnomalyResult(AnomalibMetric, torchmetrics.Metric):
         strict: bool = True,
         **options: Any,
     ) -> None:
-        """Take the key of the result, and options of the metric; or the store of another one, which then fills it.
+        """Create the metric of one result, with options, or with the store that another metric fills.
 
-        Parameters: result, such as "aupro@0.3"; store; fields of a batch, the columns of the metric in their order;
-        prefix of the name; strict, whether a batch without one of the fields is an error, or is left out;
+        Parameters: result, a key such as "aupro@0.3"; store, of another metric; fields, names in a batch in the order
+        of the metric's columns; prefix of the name; strict, whether a batch without a field is an error or is left out;
         options of `AnomalySuite`.
         """
         super().__init__(fields=fields, prefix=prefix, strict=strict)
@@ -61,18 +61,18 @@ class AnomalyResult(AnomalibMetric, torchmetrics.Metric):
         self.store = as_torchmetrics(AnomalySuite(**options)) if store is None else store
 
     def update(self, batch: Any) -> None:
-        """Add a batch of anomalib, to the store that it fills. Raises ValueError where a field is missing."""
+        """Add a batch of anomalib, unless another metric fills the store. Raises ValueError for a missing field."""
         missing = [name for name in self.fields if getattr(batch, name, None) is None]
         if missing and self.strict:
-            raise ValueError(f"{missing[0]}: expected a batch with {', '.join(self.fields)}, got none of that name")
+            raise ValueError(f"{missing[0]}: expected a batch with {', '.join(self.fields)}, got no such field")
         if self.fills and not missing:
             values = [_without_channel(getattr(batch, name)) for name in self.fields]
             self.store.update(*(value.cpu() for value in values) if self.compute_on_cpu else values)
 
     def compute(self) -> Any:
-        """The result of all batches, a float64 tensor, or None where nothing was added and strict is False.
+        """The result over all batches, a float64 tensor, or None if nothing was added and strict is False.
 
-        Raises what the metric raises, KeyError for a result that there is not.
+        Raises the metric's errors, and KeyError for an unknown result.
         """
         if not self.strict and not len(self.store.metric):
             return None
@@ -89,22 +89,22 @@ class AnomalyResult(AnomalibMetric, torchmetrics.Metric):
 
 
 def _without_channel(value: Any) -> Any:
-    """(N, H, W) of (N, 1, H, W), and (N,) of (N, 1), as some models give them."""
+    """Drop the channel that some models add: (N, 1, H, W) becomes (N, H, W), and (N, 1) becomes (N,)."""
     return value.squeeze(1) if value.ndim in (2, 4) and value.shape[1] == 1 else value
 
 
 def anomaly_metrics(
     *results: str, prefix: str = "", fields: Sequence[str] | None = None, strict: bool = True, **options: Any
 ) -> list[AnomalyResult]:
-    """A metric for each of some results of anomaly_suite, which share their pixels: give all of them to one Evaluator.
+    """A metric for each result of anomaly_suite; they share their pixels, so pass all of them to one Evaluator.
 
-    Parameters: results, keys such as "image_auroc" and "aupro@0.3"; prefix of the names that are logged; fields of a
-    batch (predictions, references, image_scores, image_labels), by default anomaly_map, gt_mask, pred_score, gt_label;
-    strict, whether a batch that lacks one is an error; options of `AnomalySuite`, such as points="fpr95tpr".
-    Returns a list of `AnomalyResult`. Raises ValueError without a result.
+    Parameters: results, keys such as "image_auroc" and "aupro@0.3"; prefix of the logged names; fields of a batch
+    (predictions, references, image_scores, image_labels), by default anomaly_map, gt_mask, pred_score, gt_label;
+    strict, whether a batch without a field is an error; options of `AnomalySuite`, such as points="fpr95tpr".
+    Returns a list of `AnomalyResult`. Raises ValueError for no results.
 
-    Anomalib's post-processor first rescales scores, and cuts them off at 0 and 1, where they tie then: give the model
-    PostProcessor(enable_normalization=False) for the numbers of the scores as they are.
+    Anomalib's post-processor rescales scores and clips them to [0, 1], which creates ties: give the model
+    PostProcessor(enable_normalization=False) to evaluate the original scores.
     """
     if not results:
         raise ValueError("results: expected the keys of results, such as 'image_auroc', got none")

@@ -1,9 +1,9 @@
-"""Several metrics computed together: `evaluate.combine`, with four gaps closed.
+"""Compute several metrics together: `evaluate.combine` without four of its defects.
 
-`evaluate.combine` works with the metrics of this collection. But a compute() that raises in one member leaves the
-batches of the round in the members that it did not reach, which then count in the next round; add_batch() drops
-columns that are optional, such as `open_labels`; compute() hands every column to members that do not take it; and on
-processes other than 0 it raises. `combine` here mends the four.
+`evaluate.combine` works with the metrics of this collection, but has four defects, which `combine` here avoids. If
+compute() raises in one member, members after it keep the batches of the round and count them in the next; add_batch()
+drops optional columns, such as `open_labels`; compute() passes every column to members that do not take it; and it
+raises on processes other than 0.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ..metric.counted import COUNTS
 
 
 class Combined(evaluate.CombinedEvaluations):
-    """Metrics that are given one set of columns. A call that raises ends the round in all of them: see `combine`."""
+    """Metrics that share one set of columns. An error ends the round in all of them: see `combine`."""
 
     def add(self, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
         """Add one sample to every metric that takes its columns."""
         self._each("add", {"prediction": prediction, "reference": reference, **columns})
 
     def add_batch(self, predictions: Any = None, references: Any = None, **columns: Any) -> None:
-        """Add a batch to every metric; each gets the columns that it takes."""
+        """Add a batch to every metric, each with the columns that it takes."""
         self._each("add_batch", {"predictions": predictions, "references": references, **columns})
 
     def compute(self, predictions: Any = None, references: Any = None, **columns: Any) -> dict[str, Any] | None:
-        """Compute all metrics from the batches added, and from the columns given here, if any.
+        """Compute all metrics from the batches added so far and the columns passed here, if any.
 
-        Results are named as by `evaluate.combine`: a name that several metrics use gets each metric's as prefix.
-        With `num_process > 1`, None on processes other than 0. Raises what a metric raises, and the round is over.
+        Results are named as by `evaluate.combine`: a name that several metrics use gets each metric's name as prefix.
+        With `num_process > 1`, None on processes other than 0. Raises the error of a metric, which ends the round.
         """
         if predictions is not None or references is not None or columns:
             self.add_batch(predictions, references, **columns)
@@ -46,17 +46,19 @@ class Combined(evaluate.CombinedEvaluations):
             _reset(module)
 
     def _each(self, method: str, columns: Mapping[str, Any]) -> list[Any]:
-        taken = [_taken(module, columns) for module in self.evaluation_modules]
-        unknown = [name for name in columns if not any(name in chosen for chosen in taken)]
+        chosen_columns = [_columns_for(module, columns) for module in self.evaluation_modules]
+        unknown = [name for name in columns if not any(name in chosen for chosen in chosen_columns)]
         if unknown:
             self.reset()
             raise TypeError(f"none of {', '.join(self.evaluation_module_names)} takes a column {unknown[0]!r}")
-        without = [name for name, own in zip(self.evaluation_module_names, taken) if COUNTS not in own]
-        if columns.get(COUNTS) is not None and without:  # which would take each row for one sample
+        without = [name for name, own in zip(self.evaluation_module_names, chosen_columns) if COUNTS not in own]
+        if columns.get(COUNTS) is not None and without:  # such a metric would count each row as one sample
             self.reset()
-            raise TypeError(f"counts: expected metrics that all take them, got {without[0]}, which does not")
+            raise TypeError(f"counts: expected all metrics to take counts, got {without[0]}, which does not")
         try:
-            return [getattr(module, method)(**chosen) for module, chosen in zip(self.evaluation_modules, taken)]
+            return [
+                getattr(module, method)(**chosen) for module, chosen in zip(self.evaluation_modules, chosen_columns)
+            ]
         except BaseException:
             self.reset()
             raise
@@ -65,10 +67,10 @@ class Combined(evaluate.CombinedEvaluations):
 def combine(evaluations: Iterable[Any] | Mapping[str, Any], force_prefix: bool = False) -> Combined:
     """Combine loaded metrics, of this collection and of others, into one that takes one set of columns.
 
-    Parameters: evaluations, metrics or names of this collection's, or a mapping from a name to each; options are given
-    as each is loaded; force_prefix, whether every result is named after its metric. Returns an object with add,
-    add_batch, compute and reset. If a call raises in any of the metrics, the round is over in all of them, and the next
-    one starts clean.
+    Parameters: evaluations, metrics or names of this collection's metrics, or a mapping from a name to each, with
+    options set when they are loaded; force_prefix, whether every result is named after its metric. Returns an object
+    with add, add_batch, compute and reset. An error in any of the metrics ends the round in all of them, and the next
+    round starts clean.
 
     >>> from openworld_metrics import load
     >>> both = combine([load("accuracyk", k_list=1, ignore_unknown=True), load("openauc")])
@@ -85,12 +87,12 @@ def combine(evaluations: Iterable[Any] | Mapping[str, Any], force_prefix: bool =
 
 
 def _loaded(metric: Any) -> Any:
-    """A metric by its name; another name is one of evaluate's own."""
+    """Load a metric by name; a name outside this collection is one of evaluate's own."""
     return load(metric) if isinstance(metric, str) and metric in METRICS else metric
 
 
-def _taken(module: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that a metric takes: of ours, optional ones and other names too."""
+def _columns_for(module: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that a metric takes; for ours, including optional columns and aliases."""
     names = {*module._feature_names(), *getattr(module, "columns", ()), *getattr(module, "aliases", ())}
     names |= {"prediction", "reference"}
     return {name: column for name, column in columns.items() if name in names}

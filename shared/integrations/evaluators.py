@@ -1,8 +1,8 @@
-"""Evaluators of Hugging Face evaluate that hand metrics the full rows of scores, not only the best label.
+"""Evaluators of Hugging Face evaluate that pass metrics full rows of scores, not only the best label.
 
-`evaluate.evaluator` gives a metric one label per sample, which top-k and open-set metrics cannot use. The evaluators
-here ask the pipeline for every score and give the columns of this collection's metrics. They take a model object or
-a pipeline (which evaluate 0.4.6 itself does not with transformers 5), and resample whole rows for the bootstrap.
+`evaluate.evaluator` gives a metric one label for each sample, which top-k and open-set metrics cannot use. The
+evaluators here ask the pipeline for every score and build the columns of this collection's metrics. They take a model
+object or a pipeline (with transformers 5, evaluate 0.4.6 itself does not), and bootstrap whole rows.
 
     from openworld_metrics.integrations.evaluators import evaluator
     evaluator("image-classification").compute(model, data, metric=openauc, feature_extractor=processor)
@@ -32,8 +32,8 @@ Columns = Mapping[str, Any]
 def columns_of_rows(rows: np.ndarray) -> Columns:
     """Columns from (N, C) class probabilities: `predictions`, the rows, and `open_scores`, 1 − the highest of each.
 
-    The open-set score is the maximum softmax probability baseline of Hendrycks and Gimpel, ICLR 2017, turned so that
-    higher is more unknown. Metrics that take no open-set scores ignore them.
+    The open-set score is the maximum softmax probability baseline of Hendrycks and Gimpel, ICLR 2017, reversed so that
+    higher is more unknown. Metrics without open-set scores ignore it.
 
     >>> columns_of_rows(np.asarray([[0.25, 0.75]]))["open_scores"].tolist()
     [0.25]
@@ -42,17 +42,17 @@ def columns_of_rows(rows: np.ndarray) -> Columns:
 
 
 class _ScoreRows(Evaluator):
-    """Mixin, first among the bases of an evaluator."""
+    """Mixin for evaluators that pass full rows of scores; it must be the first base."""
 
     columns: Callable[[np.ndarray], Columns] = staticmethod(columns_of_rows)
-    processor = "feature_extractor"  # what transformers.pipeline calls it
+    processor = "feature_extractor"  # the argument of transformers.pipeline
     _classes: Mapping[str, int] | None = None
     _metric: Any = None
 
     def prepare_pipeline(
         self, model_or_pipeline: Any, tokenizer: Any = None, feature_extractor: Any = None, device: int | None = None
     ) -> Any:
-        """Build the pipeline of a model object or name; take a pipeline as it is."""
+        """Build a pipeline from a model object or name; a pipeline is returned unchanged."""
         import transformers
 
         pipe = model_or_pipeline
@@ -68,19 +68,19 @@ class _ScoreRows(Evaluator):
         return pipe
 
     def prepare_metric(self, metric: Any) -> Any:
-        """Load the metric, and see whether it takes rows of scores."""
+        """Load the metric, and record whether it takes rows of scores."""
         self._metric = super().prepare_metric(metric)
         return self._metric
 
     def predictions_processor(self, predictions: Any, label_mapping: Mapping[str, int] | None) -> Columns:
-        """Columns from the pipeline's output; for a metric that is not of this collection, the best labels."""
+        """Columns from the pipeline's output; the best labels for a metric outside this collection."""
         # each metric folder has its own copy of the mixin
         if not any(base.__name__ == Evaluated.__name__ for base in type(self._metric).__mro__):
             best = [max(scores, key=lambda item: item["score"])["label"] for scores in predictions]
             return {"predictions": [label if label_mapping is None else label_mapping[label] for label in best]}
         columns = self.columns(_rows(predictions, self._classes if label_mapping is None else label_mapping))
         takes_scores = getattr(self._metric, "aliases", {}).get("scores") == "predictions"
-        if takes_scores and "open_scores" in columns:  # as ood_bench, which has no other predictions
+        if takes_scores and "open_scores" in columns:  # ood_bench, which takes no other predictions
             return {"predictions": columns["open_scores"]}
         return columns
 
@@ -93,7 +93,7 @@ class _ScoreRows(Evaluator):
         n_resamples: int = 9999,
         random_state: int | None = None,
     ) -> dict[str, Any]:
-        """As evaluate's, but resamples indices of samples: SciPy would transpose the rows of scores.
+        """As in evaluate, but with resampled indices of samples, since SciPy would transpose the rows of scores.
 
         Results that are lists, such as a curve, get no interval.
         """
@@ -138,7 +138,7 @@ _EVALUATORS: dict[str, type[Evaluator]] = {"image-classification": ImageScores, 
 def evaluator(
     task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows, *, scores: str | None = None
 ) -> Any:
-    """Return an evaluator that hands its metric full rows of scores.
+    """Return an evaluator that passes its metric full rows of scores.
 
     Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
     columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.
@@ -163,7 +163,7 @@ def evaluator(
 def register() -> None:
     """Make `evaluate.evaluator` and `evaluate.EvaluationSuite` use these evaluators for their tasks.
 
-    Metrics that are not of this collection get the best labels, as before.
+    Metrics outside this collection get the best labels, as before.
     """
     for task, implementation in _EVALUATORS.items():
         SUPPORTED_EVALUATOR_TASKS[task]["implementation"] = implementation

@@ -5,8 +5,8 @@
     self.openauc.update(predictions=logits, references=labels, open_scores=msp(logits))   # in its validation_step
     self.log("openauc", self.openauc)                                                     # there too
 
-The batches are kept as the metric's reduced states, which stay on the device of the columns. Processes exchange these,
-so that the results are those of one process. They are in no state_dict: a checkpoint begins an epoch anew.
+Batches are kept as the metric's reduced states, on the device of the columns. Processes exchange these states, so the
+results equal those of a single process. States are not in the state_dict: after a checkpoint, an epoch starts empty.
 
 Needs torchmetrics.
 """
@@ -34,35 +34,35 @@ with extra("torchmetrics"):
 
 
 WITHOUT_CLASS = ("raise", "nan")
-_TORCHMETRICS = {"preds": "predictions", "target": "references"}  # its names of columns, and ours
+_TORCHMETRICS = {"preds": "predictions", "target": "references"}  # torchmetrics' names of columns, and ours
 
 
 class TorchMetric(torchmetrics.Metric):
-    """A metric behind torchmetrics' verbs: see `as_torchmetrics`."""
+    """A metric with torchmetrics' methods: see `as_torchmetrics`."""
 
     full_state_update = False
 
     def __init__(self, metric: Any, result: str | None = None, without_class: str = "raise", **kwargs: Any) -> None:
-        """Take a metric, the name of its only result, if any, and torchmetrics' own arguments."""
+        """Wrap a metric, with the name of a single result, if wanted, and torchmetrics' own arguments."""
         super().__init__(**kwargs)
         self.without_class = as_choice(without_class, "without_class", WITHOUT_CLASS)
         self._names: list[str] = []
         self._warned = False
         if self.dist_sync_on_step:
-            raise ValueError("dist_sync_on_step: expected False, since a step has the results of its batch, got True")
+            raise ValueError("dist_sync_on_step: expected False, since a step gives the results of its batch, got True")
         self.result = result
         self._empty = copy.deepcopy(metric)  # deep, since evaluate binds methods to its object
         self._empty.reset()
         self.metric = copy.deepcopy(self._empty)
 
     def update(self, *args: Any, **columns: Any) -> None:
-        """Add a batch, of columns by name, or in the order of the metric's. One that raises adds nothing."""
+        """Add a batch, as columns by name or in the metric's order. After an error, nothing is added."""
         self.metric.add_batch(**self._named(args, columns))
 
     def compute(self) -> Any:
-        """The results of all processes: float64 tensors on the CPU by name, or one. Raises what the metric raises."""
+        """The results over all processes: float64 tensors on the CPU by name, or one. Raises the metric's errors."""
         try:
-            # a deep copy, since compute drops the batches, and may sort pixels where they lie
+            # a deep copy, since compute drops the batches, and may sort pixels in place
             return self._computed_by(copy.deepcopy(self.metric).compute)
         except BaseException:
             if self._is_synced:
@@ -70,7 +70,7 @@ class TorchMetric(torchmetrics.Metric):
             raise
 
     def forward(self, *args: Any, **columns: Any) -> Any:
-        """Add a batch and return the results of it alone. Raises where it has none, and adds nothing then."""
+        """Add a batch, and return the results of that batch. If it has no results, raises and adds nothing."""
         self._forward_cache = self._computed_by(partial(self._empty.compute, **self._named(args, columns)))
         self.update(*args, **columns)
         return self._forward_cache
@@ -86,14 +86,14 @@ class TorchMetric(torchmetrics.Metric):
         return self.metric.state()
 
     def merge_state(self, incoming_state: Any) -> None:
-        """Take the batches of another of these, or its metric_state."""
+        """Add the batches of another such metric, or of its metric_state."""
         state = incoming_state.metric_state if isinstance(incoming_state, TorchMetric) else incoming_state
         self.metric.merge(state)
         self._computed = None
         self._update_count += 1
 
     def _sync_dist(self, dist_sync_fn: Any = None, process_group: Any = None) -> None:
-        """Put a metric of all processes' batches in place of this one's; unsync takes it back."""
+        """Replace the metric by one with the batches of all processes, until unsync."""
         group = process_group or self.process_group
         states: list[Any] = [None] * torch.distributed.get_world_size(group)
         torch.distributed.all_gather_object(states, self.metric.state(), group=group)
@@ -104,7 +104,7 @@ class TorchMetric(torchmetrics.Metric):
         self.metric = everything
 
     def _filter_kwargs(self, **kwargs: Any) -> dict[str, Any]:
-        """Of what a MetricCollection is given, the columns of this metric."""
+        """The columns of this metric among the arguments of a MetricCollection."""
         columns, aliases = self.metric.columns, {**_TORCHMETRICS, **self.metric.aliases}
         return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
 
@@ -119,7 +119,7 @@ class TorchMetric(torchmetrics.Metric):
         return {**dict(zip(names, args)), **columns}
 
     def _computed_by(self, compute: Callable[[], Any]) -> Any:
-        """The results of a computation; NaN where a class is missing, if that is wanted, with one warning."""
+        """The results of a computation; NaN with one warning for a missing class, if `without_class` is "nan"."""
         try:
             return self._results(compute())
         except ValueError as error:

@@ -1,11 +1,11 @@
-"""Metrics of a classifier for transformers.Trainer, from its logits and labels: `compute_metrics=` in one line.
+"""Metrics of a classifier for transformers.Trainer, computed from logits and labels: `compute_metrics=` in one line.
 
     from openworld_metrics.integrations import compute_metrics
     Trainer(model, arguments, …, compute_metrics=compute_metrics(["openauc", "ood_bench"], scores="energy"))
 
-A sample with a negative label is unknown: torch's loss leaves −100 out. With `batch_eval_metrics=True` each metric
-keeps its own few numbers of every batch. Without it, Trainer keeps all logits; with `preprocess_logits` of the function
-as its `preprocess_logits_for_metrics`, five numbers for each sample.
+A sample with a negative label is unknown: torch's loss ignores −100. With `batch_eval_metrics=True`, each metric keeps
+a few numbers of every batch. Otherwise Trainer keeps all logits, or five numbers for each sample if the function's
+`preprocess_logits` is Trainer's `preprocess_logits_for_metrics`.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from ..scores import score_function
 
 Columns = dict[str, Any]
 Score = Callable[[Any], Any]  # of logits
-Scores = Callable[[], Any]  # of the logits at hand
+Scores = Callable[[], Any]  # computes the scores of the current logits
 
 
 class ComputeMetrics:
     """A function for `Trainer(compute_metrics=…)`, in both modes: see `compute_metrics`."""
 
     def __init__(self, metrics: Mapping[str, Any], score: Score, named: bool) -> None:
-        """Take metrics by name, and whether these names are in front of all results."""
+        """Take metrics by name; if `named`, all results are prefixed with these names."""
         self.metrics, self.score, self.named = metrics, score, named
         self._columns = {name: _COLUMNS[metric_class(metric.name)] for name, metric in metrics.items()}
         self._ranked = [name for name, columns in self._columns.items() if columns is _of_logits]
         self._loop: tuple[Any, ...] | None = None
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
-        """Flat results of an EvalPrediction with all samples; with compute_result, of all batches when it is true.
+        """Flat results of an EvalPrediction with all samples; or, once compute_result is true, of all batches so far.
 
-        Until then {}. A call that raises ends the round, and the next one starts clean.
+        Until then {}. An error ends the round, and the next round starts clean.
         """
         at_once = compute_result is None
         loop = None if at_once else _evaluation_loop()
@@ -67,13 +67,13 @@ class ComputeMetrics:
                 self.reset()
 
     def reset(self) -> None:
-        """Drop the batches added so far. Trainer's evaluations need no call of it, those that were aborted neither."""
+        """Drop the batches added so far. Trainer's evaluations do not need it, even after one was aborted."""
         self._loop = None
         for metric in self.metrics.values():
             metric.reset()
 
     def preprocess_logits(self, logits: Any, labels: Any) -> dict[str, Any]:
-        """For `Trainer(preprocess_logits_for_metrics=…)`: for each sample a few numbers instead of its logits.
+        """Reduce the logits of each sample to a few numbers, for `Trainer(preprocess_logits_for_metrics=…)`.
 
         Parameters: logits (N, C), or a tuple of a model's outputs with them first; labels (N,), tensors.
         Returns tensors (N,) on the device of the logits: how unknown a sample is, the predicted class, how many logits
@@ -96,7 +96,7 @@ class ComputeMetrics:
             self.metrics[name].add_batch(**columns(logits, labels, scores))
 
     def _add_preprocessed(self, kept: Mapping[str, Any], labels: Any) -> None:
-        """Add what `preprocess_logits` left, as states: ranks are that of the metrics that take logits alone."""
+        """Add the numbers of `preprocess_logits`, as states; metrics of logits alone have ranks as their state."""
         if not len(labels):
             return
         kept = {name: to_numpy(numbers) for name, numbers in kept.items()}
@@ -121,7 +121,7 @@ class ComputeMetrics:
             batch = metric_class(metric.name)(**metric.loaded_options)
             batch.add_batch(**columns(kept["predicted"], labels, lambda: kept["scores"]))
             state = batch.state()
-            if "predictions_width" in state:  # the classes are those of the logits, whether or not they were predicted
+            if "predictions_width" in state:  # all classes of the logits, whether or not they were predicted
                 state["predictions_width"] = widths[0]
             metric.merge(state)
 
@@ -177,7 +177,7 @@ def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics
 
 
 def _metric(metric: Any) -> Any:
-    """A loaded metric, or one by its name, for which unknown samples are no error."""
+    """A metric as passed, or loaded by name with options that accept unknown samples."""
     name = metric if isinstance(metric, str) else getattr(metric, "name", None)
     kind = metric_class(str(name)) if isinstance(metric, str) or name in METRICS else Metric
     if kind not in _COLUMNS:
@@ -198,7 +198,7 @@ def _of_logits_and_scores(logits: Any, labels: Any, scores: Scores) -> Columns:
 
 
 def _of_sides(logits: Any, labels: Any, scores: Scores) -> Columns:
-    """The scores of the known and of the unknown, so that in_value and out_value may be any."""
+    """The scores of known and unknown samples apart, so that in_value and out_value do not matter."""
     values, classes = on_one_device(as_scores(scores(), "scores"), as_labels(labels, "label_ids"))
     check_lengths(scores=values, label_ids=classes)
     return {"predictions": (values[classes >= 0], values[classes < 0])}
@@ -224,8 +224,8 @@ def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
 def _evaluation_loop() -> tuple[Any, ...] | None:
     """An identifier of Trainer's current evaluation loop; None if accelerate runs no data loader.
 
-    A loader that was left before its end stays among those in progress, so one that is used again is there twice; one
-    that came to its end counts its iterations.
+    A loader that was abandoned stays among the active ones, so one that is used again is listed twice; one that has
+    finished counts its iterations.
     """
     accelerate = sys.modules.get("accelerate.state")  # Trainer imports it
     loaders = accelerate.GradientState().dataloader_references if accelerate else [None]

@@ -9,8 +9,10 @@ from ..arrays.options import as_fraction
 from ..ranking.counts import Side, as_side, check_both_classes
 from ..ranking.shares import least_reaching
 
+DEFAULT_TPR = 0.95
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
+
+def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> float:
     """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*

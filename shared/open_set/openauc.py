@@ -23,7 +23,7 @@ from ..ranking.prepared_sides import PreparedSides
 from ..ranking.quantities import Quantity, quantities
 from ..ranking.rounding import check_bits
 from ..ranking.shares import percent, with_own_names
-from .at_tpr import accuracy_of_sides, score_at_tpr
+from .at_tpr import DEFAULT_TPR, accuracy_of_sides, score_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, openauc_state
@@ -65,7 +65,7 @@ class OpenAUC(Metric):
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
 
-    tpr: float = 0.95
+    tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
     fpr_list: float | Sequence[float] | None = None
     risk_metrics: str | Sequence[str] = ()

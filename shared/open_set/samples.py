@@ -176,7 +176,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
 
-def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | None:
+def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     """The number of known classes where the score columns or `num_classes` say it.
 
     Raises ValueError if they differ, or if a class id reaches it.

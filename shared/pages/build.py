@@ -1,12 +1,12 @@
-"""The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
+"""Build the page of a metric from its description (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
 
     table or files ─ reading ─→ named arrays ─ assembly ─→ the metric's arguments ┐
     controls ─ form.controls ─→ the metric's options ─────────────────────────────┤ runner, serving.costs
                              ┌─ compute() ─→ results: table, JSON (results) ←─────┤
                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←┘
 
-The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
-anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
+The numbers come from the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+again; the last computation is kept for a while (`kept`), to show another of its images or detectors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOCAL = "**Your files stay on this machine.** It serves these pages to itself, a
 def build(page: Page, folder: Path, *, local: bool = False) -> gr.Blocks:
     """Make the page of a metric; its script, kernel files and card are in `folder`.
 
-    local: whether it is served on one's own machine, which the page then says
+    local: whether the page is served on the user's own machine; the page then says so
     """
     with blocks(page.name) as demo:
         if local:
@@ -41,7 +41,7 @@ def build(page: Page, folder: Path, *, local: bool = False) -> gr.Blocks:
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
-    """Add a metric's page and its endpoint to the current `gr.Blocks`; `opened` is the event that opens it."""
+    """Add a metric's page and its endpoint to the current `gr.Blocks`; `opened` is the event that opens the page."""
     runner = Runner(page, folder)
     gr.HTML(heading_html(page.name, page.question), apply_default_css=False, padding=False)
     with gr.Row(equal_height=False, elem_classes="halves"):
@@ -61,7 +61,7 @@ _LATEX = [
 
 
 def _card(folder: Path, description: str) -> str:
-    """The text of the card without its front matter; the description where there is no card."""
+    """The card without its front matter, or the description if there is no card."""
     path = folder / "README.md"
     if not path.is_file():
         return description
@@ -70,7 +70,7 @@ def _card(folder: Path, description: str) -> str:
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:
-    """The endpoint: columns and options by name to the results. Errors carry the metric's own message."""
+    """Add the endpoint from columns and options by name to results. Errors carry the metric's own message."""
 
     def compute(columns: dict[str, Any], options: dict[str, Any] | None = None) -> dict[str, Any]:
         try:

@@ -1,4 +1,4 @@
-"""Files read as the pages read them, as in the Python that a page shows."""
+"""Read files as the pages do; the Python code that a page shows calls these functions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def read_columns(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> dict[str, Any]:
-    """The columns of a metric from files, as its page reads them, and within the page's limits of size.
+    """The columns of a metric from files, read as on its page and within the page's limits of size.
 
     Parameters: metric, its name; inputs, a file, a folder or a list of files for each input of the page, such as maps
-    and masks; columns, the names of the arrays that each column is made of, by default guessed from names and values;
-    read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows with
-    cells that cannot be read are left out.
+    and masks; columns, the names of the arrays for each column, by default guessed from names and values; read_as,
+    "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows with cells
+    that cannot be read are left out.
 
-    Returns the arguments of `compute`. Raises ValueError for an unknown metric, for files of several detectors, which
-    `read_detectors` reads, and for files and cells that cannot be read; TypeError for a required column without arrays.
+    Returns the arguments of `compute`. Raises ValueError for an unknown metric, for files of several detectors (see
+    `read_detectors`), and for files and cells that cannot be read; TypeError for a required column without arrays.
     """
     detectors = read_detectors(metric, *inputs, columns=columns, read_as=read_as, leave_out=leave_out)
     if len(detectors) > 1:
@@ -45,27 +45,27 @@ def read_detectors(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """As `read_columns`, for each of several detectors by its name."""
+    """The columns of a metric for each detector, by name; parameters and errors as for `read_columns`."""
     page = page_of(metric)
     _check(page, inputs, columns or {}, read_as)
     files = [*map(_paths, inputs), *[[]] * (len(page.sources) - len(inputs))]
     reading = read(page, [], files, columns, read_as, leave_out)
     for name, names in (columns or {}).items():
         if list(names) != [*reading.made_of[name]]:  # a page would guess instead
-            there = ", ".join(reading.offers[name])
-            raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {there}")
+            available = ", ".join(reading.offers[name])
+            raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {available}")
     return {name: dict(arguments.columns) for name, arguments in reading.detectors().items()}
 
 
 def page_of(metric: str) -> Page:
-    """The page of a metric, as data. Raises ValueError for an unknown name."""
+    """The `Page` of a metric. Raises ValueError for an unknown name."""
     metric_class(metric)
     page: Page = import_module(f".metrics.{metric}", __package__).PAGE
     return page
 
 
 def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, Sequence[str]], read_as: str) -> None:
-    """Raise ValueError for too many inputs, an unknown column and another `read_as`."""
+    """Raise ValueError for too many inputs, an unknown column and an unknown `read_as`."""
     if len(inputs) > len(page.sources):
         labels = " and ".join(source.label for source in page.sources)
         raise ValueError(f"inputs: expected at most {len(page.sources)}, such as {labels}, got {len(inputs)}")
@@ -78,7 +78,7 @@ def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, Sequence[s
 
 
 def _paths(files: Files) -> list[Path]:
-    """The files of an input; of a folder all that are in it."""
+    """The files of an input; for a folder, all files below it."""
     listed = [Path(files)] if isinstance(files, (str, Path)) else [*map(Path, files)]
     if len(listed) == 1 and listed[0].is_dir():
         return sorted(path for path in listed[0].rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""Intervals of what was computed, and comparisons of all pairs of detectors on the same samples."""
+"""Confidence intervals of results, and comparisons of all pairs of detectors on the same samples."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ import numpy as np
 
 from ..comparison import compared, differences_of_parts
 from ..metric.counted import COUNTS
-from ..metric.groups import GROUPS
-from .assembly.data_sets import shares_of_groups
 from .figures.computed import Computed
 from .page import Page
-from .results.view import Computation
-from .serving.costs import check_costs, drawn_costs
+from .results.computation import Computation
+from .serving.costs import check_costs, drawn_costs, num_rows
 
-LEVEL = 0.95  # of intervals that come by themselves
-FEWEST = 10  # samples of a side, or images, below which an interval says nothing
-MAX_ROWS, MAX_IMAGES = 50_000, 200  # to go through in each resample, up to which intervals come by themselves
-
-
-def come_by_themselves(page: Page, done: Computation) -> bool:
-    """Whether intervals and comparisons take but a few seconds, and there are samples enough for them."""
-    most = MAX_IMAGES if page.images else MAX_ROWS
-    return _are_enough(page, done) and _rounds(done) * num_units(done) * num_groups(done) <= most
+LEVEL = 0.95  # confidence level of automatic intervals
+FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
+MAX_STEPS, MAX_IMAGES = 60_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
 
 
-def can_come(page: Page, done: Computation) -> bool:
-    """Whether intervals or comparisons can be added to what was computed."""
+def are_automatic(page: Page, done: Computation) -> bool:
+    """Whether intervals and comparisons take a second or two, and there are enough samples for them."""
+    if page.images and _num_images(next(iter(done.arguments.values())).columns) > MAX_IMAGES:
+        return False
+    steps = max(_steps(page, one) for one in done.detectors.values())
+    return _are_enough(page, done) and _passes(done) * steps <= MAX_STEPS
+
+
+def can_be_added(page: Page, done: Computation) -> bool:
+    """Whether intervals or comparisons can be added to a computation."""
     return not done.pairs and _are_enough(page, done) and (len(done.detectors) > 1 or _level_of(done) is None)
 
 
 def with_intervals(page: Page, done: Computation) -> Computation:
-    """The same computation with an interval for each rate, and the paired differences of every two detectors.
+    """A computation with an interval for each rate, and the paired differences of every two detectors.
 
-    Both are those of the metric and of `compare` with the same level. Raises RefusedError for what costs too much.
+    Both equal the results of the metric and of `compare` at the same confidence level. Raises RefusedError if they
+    would take too long.
     """
     level = _level_of(done) or LEVEL
     detectors = {}
     for name, one in done.detectors.items():
         options = {**one.options, "confidence_level": level}
-        check_costs(drawn_costs(one.results, one.state, _rounds(done)))
+        check_costs(drawn_costs(_steps(page, one), _passes(done)))
         metric = page.metric(**options)
         detectors[name] = one._replace(summary=metric.summary(**one.columns), options=options)
     pairs = {}
@@ -54,39 +55,48 @@ def with_intervals(page: Page, done: Computation) -> Computation:
     return done._replace(detectors=detectors, pairs=pairs)
 
 
-def num_units(done: Computation) -> int:
-    """The samples, or images, of a computation."""
-    columns = next(iter(done.arguments.values())).columns
-    return max(sum(_sides(column)) for column in columns.values())
+def steps_of_resample(
+    page: Page, results: Mapping[str, Any], state: Mapping[str, Any], columns: Mapping[str, Any]
+) -> int:
+    """The steps of a resample of a state, from its results without intervals, as `costs.Drawing` counts them."""
+    return page.drawing.steps(results, *drawn_rows(page, state, columns))
+
+
+def drawn_rows(page: Page, state: Mapping[str, Any], columns: Mapping[str, Any]) -> tuple[int, int]:
+    """The groups, or 1, and the rows or images that a resample is drawn from."""
+    groups, rows = num_rows(state)
+    return groups, _num_images(columns) if page.images else rows
+
+
+def _steps(page: Page, computed: Computed) -> int:
+    return steps_of_resample(page, computed.results, computed.state, computed.columns)
+
+
+def _num_images(columns: Mapping[str, Any]) -> int:
+    return max(map(len, columns.values()))
 
 
 def _sides(column: Any) -> list[int]:
-    """The lengths of a column's two sides, where known and unknown samples are apart; else its own."""
+    """The lengths of a column's two sides if known and unknown samples are separate, otherwise its own length."""
     return [len(side) for side in column] if isinstance(column, tuple) else [len(column)]
-
-
-def num_groups(done: Computation) -> int:
-    """How many groups all samples may belong to: those without a group belong to each."""
-    columns = next(iter(done.arguments.values())).columns
-    return shares_of_groups(columns[GROUPS]) if GROUPS in columns else 1
 
 
 def _level_of(done: Computation) -> Any:
     return next(iter(done.detectors.values())).options["confidence_level"]
 
 
-def _rounds(done: Computation) -> int:
-    """How often all samples are gone through in a resample: for each detector, and twice for each pair."""
+def _passes(done: Computation) -> int:
+    """The number of passes over all samples in a resample: one for each detector, and two for each pair."""
     number = len(done.detectors)
     return number + number * (number - 1)
 
 
 def _are_enough(page: Page, done: Computation) -> bool:
-    return all(_fewest(page, one) >= FEWEST for one in done.detectors.values())
+    return all(_smaller_side(page, one) >= FEWEST for one in done.detectors.values())
 
 
-def _fewest(page: Page, computed: Computed) -> int:
-    """The samples of the smaller side, where there are two, or half of all; the images."""
+def _smaller_side(page: Page, computed: Computed) -> int:
+    """The number of images, or of samples on the smaller side; half of all samples if sides are unknown."""
     columns: Mapping[str, Any] = computed.columns
     size = max(map(len, columns.values()))
     if page.outside is None or COUNTS in columns:

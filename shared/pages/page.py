@@ -1,4 +1,4 @@
-"""The page of a metric as data, from which `build` makes it."""
+"""The description of a metric's page, from which `build` makes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .figures.thumbnails import Thumbnail
 from .figures.worst import Worst
 from .reading.data import DETECTOR, Data
 from .reading.uploads import Reader
-from .serving.costs import Cost
+from .serving.costs import Cost, Drawing
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
-Classes = Mapping[int, str]  # names by ids
+Classes = Mapping[int, str]  # class names by id
 
 
 class Option(NamedTuple):
-    """An option of the metric, and the control that suits it, a key of `form.controls.CONTROLS`."""
+    """An option of the metric, and its control, a key of `form.controls.CONTROLS`."""
 
     name: str
     control: str
@@ -36,9 +36,9 @@ CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
-    """An input of the page: an editable table and a file.
+    """An input of the page: an editable table, or files.
 
-    readers: those for suffixes of this input only, each of which takes all files of its suffix together
+    readers: readers for suffixes that only this input takes; each reads all files of its suffix together
     """
 
     label: str
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A table for each source, and the options that go with them."""
+    """A table for each source, and options for them."""
 
     title: str
     tables: tuple[Table, ...]
@@ -54,7 +54,7 @@ class Example(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and a note."""
 
     title: str
     files: tuple[str, ...]
@@ -64,35 +64,36 @@ class Sample(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Options that follow from the data, and why, in words."""
+    """Options that follow from the data, and a sentence that gives the reason."""
 
     options: Mapping[str, Any]
     reason: str
 
 
 class Page(NamedTuple):
-    """A metric's page.
+    """The description of a metric's page.
 
-    draw: from what was computed to the figures, one for each of `pictures`, which are their headings
-    images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
-        photograph can be put
-    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
-    derive: from columns that were uploaded, and names of classes where they are known, to options that only they can
-        say, with the reason in words
-    joined: from what was read of each input to what is known of it beside the others
-    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
-    costs: what a computation takes that neither the size of the data nor the length of an option says, from the
-        metric's reduced state and its options, which are not checked yet
-    draw_image: the first of the pictures alone, of pages with images
+    pictures: the headings of the figures
+    draw: makes the figures of a computation, one for each of `pictures`
+    images: whether figures show one image of several, which the user chooses, with a photograph behind it if given
+    samples: real data, the first of which is computed when the page opens
+    examples: tables to type in, which come after the real data
+    derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
+    joined: completes the data of each input from the other inputs
+    outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
+    costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
+        state and its options, which have not been checked
+    drawing: the cost of a resample
+    draw_image: makes the first figure alone, on pages with images
     worst: the samples that are ranked worst
-    thumbnails: the images with the most errors, at most so many
-    sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
-    widths: quarters of the page that each of the pictures takes, by default two
-    slider_below, strip_below: the picture below whose row the slider, and the strip of small pictures, stand
-    method: how the numbers are taken, for a sentence in a paper
-    headline, sections: patterns of the keys that are shown large, and of those below a heading
-    meaning: from a key to what the result says, or ""
-    named: the results, with the names of what their tables go over, where they are known
+    thumbnails: the images with the most errors, up to a number
+    sweep: the decisions at any threshold, for the slider; None if there is no slider
+    widths: the quarters of the page's width that each figure takes, two by default
+    slider_below, strip_below: the slider, and the strip of thumbnails, stand below the row of this figure
+    method: how the numbers are computed, as a sentence for a paper
+    headline, sections: patterns of the keys that are shown large, and of the keys below each heading
+    meaning: explains the result of a key, or returns ""
+    named: the results, with names in place of ids in their tables, where known
     """
 
     metric: type[Metric]
@@ -105,6 +106,7 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    drawing: Drawing = Drawing()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
     draw_image: Callable[[Computed], Any] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
@@ -151,7 +153,7 @@ def argument_help(inputs_description: str) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The first sentence, and the one that gives the default if there is another.
+    """The first sentence, followed by the sentence with the default if that is another one.
 
     >>> one_line("Ks to report. More is said here. Defaults to (1,).")
     'Ks to report. Defaults to (1,).'

@@ -1,4 +1,4 @@
-"""A page's metric, run for a person and for the API alike."""
+"""Run a page's metric, for the page and for its API."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from .figures.computed import Computed
 from .form.class_names import with_class_ids
 from .form.controls import options_of
 from .form.form import OWN, Form, as_names
+from .intervals import drawn_rows, steps_of_resample
 from .page import Page
 from .results.call import recipe_of
-from .results.view import Computation, View, Viewer
+from .results.computation import Computation
+from .results.view import View, Viewer
 from .serving.costs import (
     MAX_COUNTED,
     MAX_GROUPS,
@@ -33,13 +35,13 @@ from .serving.costs import (
 )
 from .serving.limits import RefusedError, without_paths
 
-MAX_WORDS = 2_000  # letters of a message
-# `regions` numbers the regions of masks, and a mask that is uploaded as a picture is 0 and 1
+MAX_WORDS = 2_000  # characters of a message
+# `regions` needs masks with numbered regions, and an uploaded mask holds only 0 and 1
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", "regions", *OF_EVERY_METRIC} - {"confidence_level"})
 
 
 class Runner:
-    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
+    """A page with the texts of the metric's script in its folder. Each computation uses a metric of its own."""
 
     def __init__(self, page: Page, folder: Path) -> None:
         self.page, self.metric, self.folder = page, page.metric, folder
@@ -48,11 +50,11 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The defaults of the page's options, without those that serve a stream or count resamples."""
+        """The defaults of the page's options, which exclude streaming options and resample counts."""
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
-        """The metric's own results, for the API. Raises as `compute`, and TypeError for arguments not by name."""
+        """The metric's results, for the API. Raises the errors of `compute`, and TypeError unless both are mappings."""
         for name, value in (("columns", columns), ("options", options)):
             if not isinstance(value, Mapping):
                 raise TypeError(f"{name}: expected an object of values by name, got {type(value).__name__}")
@@ -62,9 +64,9 @@ class Runner:
         return dict(self.compute(others, {**options, **within}).results)
 
     def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
-        """Compute, unless it costs too much; `times` is the number of such computations.
+        """Compute, if the cost of `times` such computations is within the limits.
 
-        Raises what the metric raises, and RefusedError for the costs.
+        Raises the metric's errors, and RefusedError for a cost beyond its limit.
         """
         unknown = [name for name in options if name not in self.defaults]
         if unknown:
@@ -82,26 +84,30 @@ class Runner:
         if COUNTS in columns:
             check_costs([Cost("samples by their counts", len(metric), MAX_COUNTED)])
         state = metric.state()
-        if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
+        if GROUPS in columns:  # the computation of all samples together checks the costs
             rest, shares = {name: x for name, x in columns.items() if name != GROUPS}, shares_of_groups(columns[GROUPS])
-            self._check_draws(state, options, times * shares)
+            self._check_draws(state, columns, options, times)
             together = self.compute(rest, options, times * shares)
             return Computed(state, options, metric.summary(), columns, together=together)
         if state:
-            costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
+            costs = (
+                step_costs(options, state),
+                interval_costs(options, drawn_rows(self.page, state, columns)[1]),
+                self.page.costs(state, options),
+            )
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-            self._check_draws(state, options, times)
+            self._check_draws(state, columns, options, times)
         return Computed(state, options, metric.summary(), columns)
 
-    def _check_draws(self, state: Any, options: Mapping[str, Any], times: int) -> None:
-        """Raise RefusedError for intervals of too many numbers, of which the results without them say how many."""
+    def _check_draws(self, state: Any, columns: Mapping[str, Any], options: Mapping[str, Any], times: int) -> None:
+        """Raise IntervalsError for intervals that take too long, which the results without intervals tell."""
         if options["confidence_level"] is not None:
             plain = self.metric(**{**options, "confidence_level": None})
             plain.merge(state)
-            check_costs(drawn_costs(plain.compute(), state, times))
+            check_costs(drawn_costs(steps_of_resample(self.page, plain.compute(), state, columns), times))
 
     def run(self, form: Form) -> Computation:
-        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        """Read the inputs and compute. Raises the metric's errors, and RefusedError for files that are not accepted."""
         if form.example == OWN and not form.uploaded:
             raise RefusedError(f"{OWN}: expected a file, got none; choose it again, or an example")
         reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
@@ -119,24 +125,24 @@ class Runner:
         return Computation(arguments, detectors, recipe, left_out)
 
     def picture(self, done: Computation, form: Form) -> Any:
-        """The picture of the image that is chosen."""
+        """The figure of the chosen image."""
         return self.viewer.picture(done, form.detector or "", form.image, as_names(form.photographs))
 
     def view(self, done: Computation, form: Form) -> View:
-        """The results to show, with the detector and the image that are chosen."""
+        """The results to show, with the chosen detector and image."""
         return self.viewer.view(done, form.detector or "", form.image, as_names(form.photographs))
 
     def show(self, form: Form) -> View:
-        """`run` and `view`."""
+        """Compute, and return the results to show."""
         return self.view(self.run(form), form)
 
 
 def explain(error: Exception) -> str:
-    """The message of an error of the metric or of a reader; of any other error no more than its kind."""
+    """The message of an error of the metric or of a reader; for any other error, only its type."""
     if isinstance(error, (ValueError, TypeError)):
-        # half a surrogate pair cannot be sent
+        # half of a surrogate pair cannot be encoded
         text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
         return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
     if isinstance(error, MemoryError):
-        return "This takes more memory than there is."
+        return "There is not enough memory for this."
     return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from tests.examples import many, seeds
 
 TAUS = [Fraction(k, 20) for k in range(5, 16)]
 Pixel = tuple[int, int]
+
+matched = partial(components_of, min_predicted=0, min_object=0)
 
 
 def flood(pixels: set[Pixel]) -> list[set[Pixel]]:
@@ -94,7 +97,7 @@ def test_worked_examples(
 ) -> None:
     predicted, masks = case
     objects = sum(k * mask for k, mask in enumerate(masks, 1))
-    found = components_of(predicted, objects, min_object=min_object)
+    found = matched(predicted, objects, min_object=min_object)
     assert [sorted(each) for each in ratios(found)] == [[*map(Fraction, each)] for each in (sious, ppvs)]
     rates = component_rates(found)
     assert rates.segment_f1 == float(Fraction(f1))
@@ -104,27 +107,27 @@ def test_worked_examples(
 
 def test_void_pixels_belong_to_nothing() -> None:
     row = np.asarray([[1, 1, 0, 0, 2, 2, 0, 0, 0]])
-    found = components_of(image((1, 9), (0, 0, 5)), row, image((1, 9), (0, 2, 3)))
+    found = matched(image((1, 9), (0, 0, 5)), row, image((1, 9), (0, 2, 3)))
     assert ratios(found) == ([1, 1], [1, 1])
     assert component_rates(found) == (1.0, 1.0, 1.0)
 
 
 def test_without_objects_or_predictions() -> None:
     nothing = np.zeros((4, 4), int)
-    assert component_rates(components_of(nothing == 1, nothing)) == (None, None, 0.0)
-    assert component_rates(components_of(nothing == 1, nothing + 1)) == (0.0, None, 0.0)
-    assert component_rates(components_of(nothing == 0, nothing)) == (None, 0.0, 0.0)
+    assert component_rates(matched(nothing == 1, nothing)) == (None, None, 0.0)
+    assert component_rates(matched(nothing == 1, nothing + 1)) == (0.0, None, 0.0)
+    assert component_rates(matched(nothing == 0, nothing)) == (None, 0.0, 0.0)
 
 
 def test_a_component_is_erased_before_it_is_cut() -> None:
     objects = np.asarray([[1, 2, 2, 2, 0]])  # predicted 0–3: four pixels, three beside the void object
     predicted = image((1, 5), (0, 0, 3))
-    assert ratios(components_of(predicted, objects, min_predicted=4, min_object=2)) == ([1], [1])
-    assert ratios(components_of(predicted, objects, min_predicted=5, min_object=2)) == ([0], [])
+    assert ratios(matched(predicted, objects, min_predicted=4, min_object=2)) == ([1], [1])
+    assert ratios(matched(predicted, objects, min_predicted=5, min_object=2)) == ([0], [])
 
 
 def test_a_component_that_a_void_object_cuts_in_two_stays_one() -> None:
-    found = components_of(image((1, 5), (0, 0, 4)), np.asarray([[0, 0, 1, 0, 0]]), min_object=2)
+    found = matched(image((1, 5), (0, 0, 4)), np.asarray([[0, 0, 1, 0, 0]]), min_object=2)
     assert ratios(found) == ([], [0])
     assert found.sizes.tolist() == [4]
 
@@ -144,7 +147,7 @@ def test_against_the_definition(seed: int) -> None:
         for pixel in region:
             objects[pixel] = number
     sious, ppvs = slow_ratios(predicted, regions, pixels_of(void), *sizes.values())
-    found = components_of(predicted, objects, void, **sizes)
+    found = matched(predicted, objects, void, **sizes)
     assert [sorted(each) for each in ratios(found)] == [sorted(sious), sorted(ppvs)]
     rates = component_rates(found)
     assert rates.segment_f1 == float(slow_f1(sious, ppvs))

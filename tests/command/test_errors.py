@@ -52,7 +52,7 @@ WRONG = {
     "half a parquet": (["compute", "accuracyk", "--predictions", "half.parquet"], "half.parquet: "),
     "UTF-16 in csv": (
         ["compute", "accuracyk", "--predictions", "utf16.csv"],
-        "utf16.csv: expected UTF-8 text, got the byte 0xff at place 0",
+        "utf16.csv: expected UTF-8 text, got the byte 0xff at position 0",
     ),
     "one name twice": (
         ["compute", "accuracyk", "--predictions", "twice.parquet:a"],
@@ -75,7 +75,10 @@ WRONG = {
         "predictions: expected no NaN, got NaN at",
     ),
     "a very large int": (["compute", "accuracyk", "--predictions", "large.json"], "large.json: Exceeds the limit"),
-    "json nested too deep": (["compute", "accuracyk", "--predictions", "deep.json"], "deep.json: expected fewer lists"),
+    "json nested too deep": (
+        ["compute", "accuracyk", "--predictions", "deep.json"],
+        "deep.json: expected fewer nested lists",
+    ),
     "a link to itself": (
         ["compute", "accuracyk", "--predictions", "link.npy"],
         "link.npy: Too many levels of symbolic",

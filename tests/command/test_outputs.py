@@ -163,13 +163,13 @@ def test_warnings_of_libraries_are_not_shown(run: Run, monkeypatch: pytest.Monke
 OUT_OF_MEMORY: dict[str, tuple[Exception, str]] = {
     "NumPy": (
         MemoryError("Unable to allocate 8.00 TiB for an array"),
-        "it takes more memory than there is: Unable to allocate 8.00 TiB for an array",
+        "there is not enough memory: Unable to allocate 8.00 TiB for an array",
     ),
-    "Python": (MemoryError(), "it takes more memory than there is"),
-    "Arrow": (pa.ArrowMemoryError("malloc of size 1"), "it takes more memory than there is: malloc of size 1"),
+    "Python": (MemoryError(), "there is not enough memory"),
+    "Arrow": (pa.ArrowMemoryError("malloc of size 1"), "there is not enough memory: malloc of size 1"),
     "torch": (
         RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you"),
-        "it takes more memory than there is",
+        "there is not enough memory",
     ),
 }
 

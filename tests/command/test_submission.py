@@ -95,7 +95,8 @@ def test_sizes_of_the_images(maps: Path, run: Run) -> None:
     assert run("--data", "data")[0] == 0
     Image.new("RGB", (8, 6)).save("data/rice/test_private/001_regular.png")
     assert (
-        run("--data", "data")[2] == "openworld-metrics: out: expected a folder that is not there yet, got one that is\n"
+        run("--data", "data")[2]
+        == "openworld-metrics: out: expected a folder that does not exist, got an existing one\n"
     )
     Path("out").rename("before")
     assert run("--data", "data")[2] == (
@@ -144,6 +145,6 @@ def test_thresholds_of_other_objects(maps: Path, run: Run) -> None:
     fitted = json.loads(Path("t.json").read_text())
     del fitted["threshold"]["vial"]
     Path("t.json").write_text(json.dumps(fitted))
-    assert "thresholds: expected one of 'vial', got those of can, fabric" in run()[2]
+    assert "thresholds: expected one for 'vial', got thresholds for can, fabric" in run()[2]
     Path("t.json").write_text(json.dumps({**fitted, "of": ["samples"]}))
     assert run()[2] == "openworld-metrics: t.json: expected a threshold of pixels, got one of samples\n"

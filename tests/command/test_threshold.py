@@ -122,7 +122,7 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
         ([], "expected --known, --known and --unknown, --predictions and --references, or --maps"),
         (["--maps", "maps"], "expected --rule with --maps"),
         (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),
-        (["--maps", "none", "--rule", "max"], "none: expected a folder of maps, got nothing there"),
+        (["--maps", "none", "--rule", "max"], "none: expected a folder of maps, got none"),
         (["--maps", "maps", "--rule", "image-fpr:.1@.9"], "can: known_scores: expected at least 22 scores for an FPR"),
     ],
 )
@@ -144,6 +144,6 @@ def test_a_threshold_of_something_else(scores: dict[str, np.ndarray], run: Run) 
     for text in ("{}", '{"threshold": 0.5}', '{"decision": "score > threshold", "of": ["samples"], "threshold": {}}'):
         Path("other.json").write_text(text)
         assert run(*command, "--threshold", "other.json")[2] == (
-            "openworld-metrics: other.json: expected what openworld-metrics threshold --save writes, got other JSON\n"
+            "openworld-metrics: other.json: expected a file of openworld-metrics threshold --save, got other JSON\n"
         )
     assert not Path("r.json").exists()

@@ -97,7 +97,7 @@ def test_the_rule_of_images_holds_for_images(made: list[Drawn], run: Run) -> Non
     with Path("images.csv").open() as file:
         assert len([*csv.DictReader(file)]) == len(made)
     assert run(*TEST, "--image-threshold", "t.json", "--image-reduction", "mean")[2] == (
-        "openworld-metrics: t.json: expected an image_reduction of max, since its thresholds are of the highest "
+        "openworld-metrics: t.json: expected an image_reduction of max, since its thresholds are for the highest "
         "pixels, got 'mean'\n"
     )
 
@@ -118,8 +118,10 @@ def test_thresholds_of_other_categories(made: list[Drawn], run: Run, levels: lis
     run("threshold", "--maps", "validation", "--rule", "fpr:0.1", "--save", "t.json")
     command = [*TEST, *levels, "--save", "r.json"]
     assert run(*command, "--pixel-threshold", "t.json") == (
-        2, "", f"openworld-metrics: pixel_threshold: expected one of the category {CATEGORIES[1]!r}, got those of nut\n"
-    )  # fmt: skip
+        2,
+        "",
+        f"openworld-metrics: pixel_threshold: expected a value for category {CATEGORIES[1]!r}, got values for nut\n",
+    )
     assert run(*command, "--image-threshold", "t.json")[2] == (
         "openworld-metrics: t.json: expected a threshold of images or samples, got one of pixels\n"
     )

@@ -71,7 +71,7 @@ def test_void_pixels_and_defects_of_loco(tmp_path: Path) -> None:
         )
         assert {key: run.results["groups"][key][at] for key in wanted} == wanted
     assert write_anomaly_report(run, tmp_path / "report", images=1).is_file()
-    with pytest.raises(ValueError, match=r"ignore_value: expected a value that is no defect's in .*json, got 200"):
+    with pytest.raises(ValueError, match=r"ignore_value: expected a value of no defect in .*json, got 200"):
         evaluate_maps(listed, ignore_value=200)
 
 

@@ -144,9 +144,9 @@ def test_a_stem_that_repeats_needs_its_defects_folder(tree: None) -> None:
 
 
 def test_folders_and_names(tree: None) -> None:
-    with pytest.raises(ValueError, match=r"^nowhere: expected a folder, got nothing there$"):
+    with pytest.raises(ValueError, match=r"^nowhere: expected a folder, got none$"):
         evaluate_anomaly_folder("maps", "nowhere")
-    with pytest.raises(ValueError, match=r"^nowhere: expected a folder of maps, got nothing there$"):
+    with pytest.raises(ValueError, match=r"^nowhere: expected a folder of maps, got none$"):
         evaluate_anomaly_folder("nowhere", "data")
     with pytest.raises(ValueError, match=rf"^layout: expected one of {', '.join(NAMES)}, got 'mvtec'$"):
         evaluate_anomaly_folder("maps", "data", layout="mvtec")
@@ -175,7 +175,7 @@ def test_a_table_of_a_split(tmp_path: Path) -> None:
     (tmp_path / "data/nut/Data/Images/Normal/001.JPG").unlink()
     lines = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
     missing = tmp_path / "data/nut/Data/Images/Normal/001.JPG"
-    assert lines[0] == f"{missing}: expected the file, of which split_csv/1cls.csv tells, got none"
+    assert lines[0] == f"{missing}: expected the file, which split_csv/1cls.csv lists, got none"
     table.write_text("object,label\n")
     with pytest.raises(ValueError, match=r"1cls.csv: expected columns split and image, got object, label$"):
         evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")

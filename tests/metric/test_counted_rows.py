@@ -228,7 +228,7 @@ def test_one_sample_with_a_count_and_metrics_that_are_combined(load: Load) -> No
     columns = dict(predictions=[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], references=[0, 0, 1], open_scores=[0.1, 0.2, 0.7])
     assert both.compute(**columns, open_labels=[0, 0, 1], counts=[5, 1, 2])["accuracy"] == 5 / 8
     others = combine([load("accuracyk"), load("anomaly_suite")])
-    with pytest.raises(TypeError, match="counts: expected metrics that all take them, got anomaly_suite, which does"):
+    with pytest.raises(TypeError, match="counts: expected all metrics to take counts, got anomaly_suite, which does"):
         others.add_batch(predictions=columns["predictions"], references=[0, 0, 1], counts=[5, 1, 2])
 
 

@@ -1,1 +1,1 @@
-"""Text for people on a terminal, in place of what commands print in a pipe."""
+"""The text that commands print on a terminal instead of JSON."""

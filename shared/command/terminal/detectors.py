@@ -15,7 +15,7 @@ from .people import LEVEL, for_people, model_names, width
 def detection_text(
     results: Mapping[str, Any], places: tuple[str, str | None], level: float | None, *, percent: bool
 ) -> str:
-    """The summary of a detector; of two, at the places of their files, a row a metric with the better one below."""
+    """The summary of one detector, or of two, with a row for each metric and the better detector below."""
     alone = summary({name: value for name, value in results.items() if name != "comparison"}, percent)
     first, second = places
     if "comparison" not in results or second is None:

@@ -1,4 +1,4 @@
-"""Terminal output for people: quiet colour, and intervals where they are quick."""
+"""Terminal output: sparing colour, and intervals if they are quick."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..messages import printable
 from ..outputs import Painted, on_terminal
 
 LEVEL = 0.95
-_BYTES = 1 << 26  # of states, times resamples, that intervals may take which nobody asked for: about a second
+_BYTES = 1 << 26  # the most bytes of states times resamples for automatic intervals: about a second
 _STYLES: dict[str, dict[str, Any]] = {"strong": {"bold": True}, "quiet": {"dim": True}, "data": {"fg": "cyan"}}
 
 
@@ -27,7 +27,7 @@ def in_colour() -> bool:
 
 
 def for_people(lay_out: Callable[[Paint], str]) -> str:
-    """A text that is laid out with colours, where there are any: bold, dim and cyan."""
+    """A text laid out with colours (bold, dim and cyan), if the terminal has them."""
     return Painted(lay_out(_painted)) if in_colour() else lay_out(plain)
 
 
@@ -37,17 +37,17 @@ def _painted(text: str, role: str) -> str:
 
 
 def width() -> int:
-    """How many characters fit on a line of the terminal, 116 where that is not known."""
+    """The number of characters on a line of the terminal, 116 if unknown."""
     return shutil.get_terminal_size((116, 24)).columns
 
 
 def with_quick_intervals(
     metric: Metric, summarise: Callable[[Metric], Summary], *, reported: bool = False
 ) -> tuple[Summary, str]:
-    """A summary of what was added to a metric, with intervals if these take less than a second, and a note on them.
+    """The summary of a metric, with intervals if these take less than a second, and a note on them.
 
-    Intervals that were asked for are there whatever they take, and where nobody reads, none are added: neither on a
-    terminal nor, if the results are `reported`, in a report.
+    Intervals that the user requested are always computed. Automatic ones are added only on a terminal, or if results
+    are `reported`.
     """
     if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
         metric.confidence_level = LEVEL
@@ -73,7 +73,7 @@ def model_names(first: str, second: str) -> tuple[str, str]:
 
 
 def without_intervals(summary: Summary) -> Summary:
-    """The same without the intervals, which nobody asked for, so that what is saved does not depend on a terminal."""
+    """A summary without its automatic intervals, so that saved results do not depend on the terminal."""
 
     def bare(results: Any) -> Any:
         return {
@@ -86,5 +86,5 @@ def without_intervals(summary: Summary) -> Summary:
 
 
 def _is_quick(metric: Metric) -> bool:
-    """Whether the resamples of a metric take about a second or less, by the size of what they are drawn from."""
+    """Whether the resamples of a metric take about a second or less, estimated from the size of its state."""
     return metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values()) <= _BYTES

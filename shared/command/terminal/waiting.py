@@ -1,4 +1,4 @@
-"""A line of progress for work that has no bar of its own: after two seconds, until something is printed."""
+"""A progress line for work without a progress bar: shown after two seconds, until other text is printed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Line:
                     self._drawn = True
 
     def end(self) -> None:
-        """Take the line away, for good."""
+        """Remove the line for good."""
         with self._lock:
             if self._drawn and not self._ended.is_set() and not _bars():
                 sys.stderr.write(_CLEAR)
@@ -45,7 +45,7 @@ _lines: list[_Line] = []
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """A line of progress while the body runs, where standard error is a terminal that can rewrite a line."""
+    """Show a progress line while the body runs, if standard error is a terminal that can rewrite a line."""
     if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         _lines.append(_Line(words))
     try:
@@ -55,12 +55,12 @@ def waiting(words: str) -> Iterator[None]:
 
 
 def end_waiting() -> None:
-    """Take the line of progress away, if there is one, before other text is printed."""
+    """Remove the progress line, if there is one, before other text is printed."""
     while _lines:
         _lines.pop().end()
 
 
 def _bars() -> bool:
-    """Whether there is a bar of tqdm, which has the line."""
+    """Whether a progress bar of tqdm occupies the line."""
     tqdm = sys.modules.get("tqdm")
     return bool(tqdm is not None and getattr(tqdm.tqdm, "_instances", ()))

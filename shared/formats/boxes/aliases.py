@@ -1,4 +1,4 @@
-"""Two spellings of one class: COCO's name and Pascal VOC's."""
+"""Classes with two spellings: COCO's and Pascal VOC's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OTHER_SPELLING = {name: other for pair in _COCO_AND_VOC for name, other in (pai
 
 
 def spelling(name: str, classes: Collection[str]) -> str | None:
-    """A class name as `classes` spell it: the name itself, or else its alias; None if they have neither.
+    """The spelling of a class name in `classes`: the name itself, or its alias; None if `classes` has neither.
 
     >>> spelling("airplane", ["aeroplane", "tv"]), spelling("tv", ["tvmonitor", "tv"]), spelling("cat", ["dog"])
     ('aeroplane', 'tv', None)
@@ -26,7 +26,7 @@ def spelling(name: str, classes: Collection[str]) -> str | None:
 
 
 def aliases_of(names: Iterable[str], classes: Collection[str]) -> dict[str, str]:
-    """The names that `classes` spell otherwise, each with that spelling.
+    """The names that `classes` spells differently, each with its spelling there.
 
     >>> aliases_of(["sofa", "tv", "cat"], ["couch", "tv", "dog"])
     {'sofa': 'couch'}

@@ -1,4 +1,4 @@
-"""Pascal VOC's results: one text file a class, as the evaluators of OWOD, OW-DETR and PROB leave them.
+"""Read Pascal VOC's results: one text file for each class, as written by the evaluators of OWOD, OW-DETR and PROB.
 
 `<class>.txt`, or `comp4_det_test_<class>.txt`, holds lines of image, confidence, xmin, ymin, xmax, ymax. Pixels count
 from 1 and both ends are included, as in VOC's annotations. Source: Everingham et al., The Pascal VOC Challenge, IJCV
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import reason
 from .aliases import aliases_of, spelling
 from .dataset import Dataset, Detections, find_image, predicted_boxes, split_by_image
@@ -29,7 +30,7 @@ def are_class_files(folder: Path, dataset: Dataset) -> bool:
     images, classes = find_image(dataset), {*dataset.classes.values(), UNKNOWN}
     if any(stem not in images and spelling(stem, classes) is not None for stem in stems):
         return True
-    # where no class is known by the names of the files, their lines begin with images
+    # if no file name is a known class, the lines must begin with images
     return not any(stem in images for stem in stems) and any(map(images.__contains__, _first_words(folder)))
 
 
@@ -41,9 +42,9 @@ def _first_words(folder: Path) -> Iterator[str]:
 
 
 def read_class_files(
-    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = -1, one_based: bool = True
+    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = UNKNOWN_CLASS_ID, one_based: bool = True
 ) -> Detections:
-    """Read a folder of Pascal VOC results, a file a class.
+    """Read a folder of Pascal VOC results, one file for each class.
 
     Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or "unknown";
     dataset, with the images that the lines name, by their names or the last part of them; unknown_class_id, the id of
@@ -66,7 +67,7 @@ def read_class_files(
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
-    """The files by the data set's names of their classes."""
+    """The files by the names of their classes in the data set."""
     classes = {*dataset.classes.values(), UNKNOWN}
     files: dict[str, Path] = {}
     for path in sorted(folder.glob("*.txt")):
@@ -74,7 +75,7 @@ def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
         if name is None:
             raise ValueError(
                 f"{path}: expected the name of a class of the references, or unknown, got {_class_of(path)!r};"
-                " --names says all classes"
+                " name all classes with --names"
             )
         if name in files:
             raise ValueError(f"{path}: expected one file of {name}, got {files[name].name} too")
@@ -87,7 +88,7 @@ def _class_of(path: Path) -> str:
 
 
 def _read(path: Path, images: Mapping[str, int], one_based: bool) -> np.ndarray:
-    """The lines of a file, (n, 6): the image's place, the confidence, and x1, y1, x2, y2."""
+    """The lines of a file, (n, 6): the image's index, the confidence, and x1, y1, x2, y2."""
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
@@ -101,7 +102,7 @@ def _read(path: Path, images: Mapping[str, int], one_based: bool) -> np.ndarray:
         first = int(np.argmax(bad))
         came = table[first, 1:].tolist()
         raise ValueError(f"{places[first]}: expected finite numbers, xmin ≤ xmax and ymin ≤ ymax, got {came}")
-    if one_based:  # xmin − 1 may be rounded to more than xmax
+    if one_based:  # rounding may make xmin − 1 greater than xmax
         table[:, 2:4] = np.minimum(low - 1, high)
     return table
 

@@ -1,4 +1,4 @@
-"""Names of classes, from files or words."""
+"""Read class names, from files or words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .yolo.data import YAML, class_names, read_yaml
 
 
 def read_names(words: Sequence[str]) -> dict[int, str]:
-    """Class names by their ids, from a file or from themselves, which are then numbered from 0.
+    """Class names by id, from a file or from the names themselves, numbered from 0.
 
-    Parameters: words, names, or one file: a data.yaml, COCO annotations (.json), or .txt or .names with a name a line.
+    Parameters: words, names or one file: a data.yaml, COCO annotations (.json), or .txt or .names with a name on each
+    line.
 
     >>> read_names(["cat", "dog"])
     {0: 'cat', 1: 'dog'}

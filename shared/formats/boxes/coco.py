@@ -1,6 +1,6 @@
-"""COCO's JSON: annotations of a data set, and results of a detector. Boxes are x, y, width, height in pixels.
+"""Read COCO's JSON: annotations of a data set, and results of a detector. Boxes are x, y, width, height in pixels.
 
-Annotations with iscrowd = 1 are ignored: to find them is neither right nor wrong. Category ids are the class ids.
+Annotations with iscrowd = 1 are ignored: predictions on them are neither right nor wrong. Category ids are class ids.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None) -> Data
     Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
     image files, needed only to draw them or if the file has no sizes.
 
-    Returns the images in the order of the file. Raises ValueError, with the file and the place of the entry, for
-    what is malformed, for annotations of unknown images or categories, and for ids that occur twice.
+    Returns the images in the order of the file. Raises ValueError, with the file and the index of the entry, for
+    malformed entries, for annotations of unknown images or categories, and for ids that occur twice.
     """
     with no_collection():
         return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
@@ -38,8 +38,8 @@ def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str
     Parameters: results, the file; dataset, with `ids` that match the image ids: those of COCO annotations, or else the
     name of the image file, as a number if it is one; score_field, the name of the confidence in each entry.
 
-    Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
-    for what is malformed, and for results of unknown images.
+    Returns the predictions of the data set's images. Raises ValueError, with the file and the index of the entry,
+    for malformed entries, and for results of unknown images.
     """
     with no_collection():
         return coco_detections(read_json(Path(results)), Path(results), dataset, score_field)
@@ -53,17 +53,17 @@ def read_json(path: Path) -> Any:
         raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
     except OSError as error:
         raise ValueError(f"{path}: expected JSON, got {error.strerror or error}") from error
-    except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8, too many digits, too deep, too large
+    except (ValueError, RecursionError, MemoryError) as error:  # not UTF-8, too many digits, too deep, too large
         raise ValueError(f"{path}: {reason(error)}") from error
 
 
 def _text(data: bytes) -> str:
-    """As `Path.read_text`, which takes all line endings."""
+    """The text of UTF-8 bytes with any line endings, as `Path.read_text` gives it."""
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
 
 
 def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
-    """The data set that the content of an annotation file describes; `path` is for messages."""
+    """The data set in the content of an annotation file; `path` is for messages."""
     if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in ("images", "categories")):
         raise ValueError(f"{path}: expected an object with images, annotations and categories")
     places = _ids(content["images"], f"{path}: images")
@@ -92,7 +92,7 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
 
 
 def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
-    """Names of the classes by their ids; `where` is for messages. Raises ValueError for entries without either."""
+    """Class names by id; `where` is for messages. Raises ValueError for entries that lack a name or an id."""
     places = _ids(categories, f"{where}: categories", "name")
     return {key: str(categories[place]["name"]) for key, place in places.items()}
 
@@ -110,7 +110,7 @@ def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str
 
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
-    """Places of entries by their ids."""
+    """The indices of entries, by id."""
     places: dict[Any, int] = {}
     for i, entry in enumerate(entries):
         missing = [key for key in ("id", *keys) if not isinstance(entry, dict) or key not in entry]
@@ -133,14 +133,14 @@ def _unique(names: list[str], path: Path) -> list[str]:
 
 
 def coco_size(entry: Mapping[str, Any]) -> Size | None:
-    """The width and height of an image, where its entry says both."""
+    """The width and height of an image, if its entry has both."""
     width, height = entry.get("width"), entry.get("height")
     known = isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0
     return (width, height) if known else None  # type: ignore[return-value]  # mypy does not follow `known`
 
 
 def _existing(folder: Path, name: str) -> Path:
-    """The file of an image in a folder, by the path in the annotations or by its last part."""
+    """The file of an image in a folder, by its path in the annotations or the last part of it."""
     places = (folder / name, folder / PurePosixPath(name).name)
     path = next((path for path in places if path.is_file()), None)
     if path is None:

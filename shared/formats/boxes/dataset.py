@@ -1,4 +1,4 @@
-"""The result of every reader: a data set's images with their true boxes, and a detector's boxes on the same images."""
+"""The types that every reader returns: a data set's images with their true boxes, and a detector's boxes on them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from .aliases import aliases_of
 
 Boxes = dict[str, np.ndarray]
@@ -16,15 +17,15 @@ Size = tuple[int, int]
 
 
 class Dataset(NamedTuple):
-    """Images and their true boxes, in one order.
+    """Images and their true boxes; every field has an entry for each image, in one order.
 
-    names: of each image, its path in its folder without the ending, as in "val/000001"
-    references: of each image, {"boxes": (m, 4) x1, y1, x2, y2 in pixels, "labels": (m,) class ids, "ignored": (m,)
+    names: the path of each image in its folder, without the suffix, such as "val/000001"
+    references: for each image, {"boxes": (m, 4) x1, y1, x2, y2 in pixels, "labels": (m,) class ids, "ignored": (m,)
         1 for a difficult object or a crowd, else 0}
-    classes: id → name, empty where the files give no names
-    paths: of each image's file, None where there is none
-    sizes: of each image, its width and height in pixels, None where they are not known
-    ids: by which COCO results tell the images
+    classes: class names by id, empty if the files have no names
+    paths: the file of each image, None if there is none
+    sizes: the width and height of each image in pixels, None if unknown
+    ids: the image ids in COCO results
     """
 
     names: list[str]
@@ -39,8 +40,8 @@ class Detections(NamedTuple):
     """A detector's predictions on the images of a data set.
 
     dataset: the images and their true boxes
-    predictions: of each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
-    aliases: predicted class names that the data set spells otherwise, each with the data set's spelling
+    predictions: for each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
+    aliases: predicted class names that the data set spells differently, each with the data set's spelling
     """
 
     dataset: Dataset
@@ -73,13 +74,13 @@ def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number:
 
 
 def ids_of_names(names: Sequence[str]) -> list[int | str]:
-    """Image ids of COCO results for image files: the file's name, as a number if it is one."""
+    """The image ids of COCO results, from file names: the last part of each name, as a number if it is one."""
     stems = [PurePosixPath(name).name for name in names]
     return [int(stem) if stem.isdecimal() else stem for stem in stems]
 
 
 def find_image(dataset: Dataset) -> dict[str, int]:
-    """Places of the images by name, and by the last part of their names where only one image has it."""
+    """The indices of the images by name, and by the last part of a name if it is unique."""
     stems: dict[str, list[int]] = {}
     for i, name in enumerate(dataset.names):
         stems.setdefault(PurePosixPath(name).name, []).append(i)
@@ -128,7 +129,9 @@ def listed_images(image_set: Path) -> dict[str, int]:
     return names
 
 
-def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int = -1) -> Detections:
+def rename_classes(
+    detections: Detections, names: Mapping[int, str], unknown_class_id: int = UNKNOWN_CLASS_ID
+) -> Detections:
     """Translate the class ids of predictions, by their `names`, to the ids of the data set.
 
     Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;

@@ -1,6 +1,6 @@
-"""Boxes of torchvision and transformers: a dict for each image, with tensors, arrays or lists.
+"""Read boxes of torchvision and transformers: a dict for each image, with tensors, arrays or lists.
 
-`supervision.Detections` and Ultralytics `Results` may stand in place of dicts.
+`supervision.Detections` and Ultralytics `Results` may be used instead of dicts.
 
 torchvision's models and transformers' post_process_object_detection give boxes, scores and labels, with x1, y1, x2, y2
 in pixels. Targets of transformers name the labels class_labels, and give cx, cy, w, h as shares of the image's
@@ -65,13 +65,13 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
 
 
 def load_dicts(path: Path) -> Any:
-    """The content of a .pt file, from which only tensors and plain containers are unpickled."""
+    """The content of a .pt file; only tensors and plain containers are unpickled."""
     with named(path):
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 
 
 def _ids_of_files(predictions: Dicts, dataset: Dataset) -> list[int | str] | None:
-    """The ids of images by the `path` of their results; None if one names no image of the data set."""
+    """The ids of images, from the `path` of their results; None if a path is not in the data set."""
     places = find_image(dataset)
     stems = [PurePath(str(getattr(image, "path", ""))).stem for image in predictions]
     if not stems or len(set(stems)) < len(stems) or not all(stem in places for stem in stems):
@@ -125,7 +125,7 @@ def _array(x: Any, place: str) -> np.ndarray:
         if hasattr(x, "detach"):  # NumPy has no bfloat16
             x = x.detach().cpu().resolve_conj() if x.is_complex() else x.detach().cpu().double()
         array = np.asarray(x)
-        if array.dtype.kind not in "biuf":  # NumPy would make numbers of words, and drop an imaginary part
+        if array.dtype.kind not in "biuf":  # NumPy would convert text to numbers, and drop an imaginary part
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -145,7 +145,7 @@ def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
 def _ids(labels: np.ndarray, place: str) -> np.ndarray:
     if not (labels == np.round(labels)).all():
         raise ValueError(f"{place}: expected integer labels, got {labels[labels != np.round(labels)][0]}")
-    if (np.abs(labels) >= 2**53).any():  # from there on a float64 does not hold every integer
+    if (np.abs(labels) >= 2**53).any():  # float64 does not hold all integers from there on
         raise ValueError(f"{place}: expected labels of less than 2^53, got {np.abs(labels).max():.0f}")
     return labels
 
@@ -160,7 +160,7 @@ def _size(image: Any, place: str) -> Size | None:
 
 
 def _image_ids(images: Any, name: str) -> list[int | str] | None:
-    """The ids that all images carry; None if they carry none."""
+    """The image ids in all dicts; None if there are none."""
     if isinstance(images, Mapping) or not isinstance(images, Sequence):
         raise TypeError(f"{name}: expected a list with a dict for each image, got {type(images).__name__}")
     keys = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]

@@ -1,4 +1,4 @@
-"""The entries of COCO's JSON as columns, read about as fast as their JSON is parsed."""
+"""Read the entries of COCO's JSON as columns, about as fast as the JSON is parsed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-# errors of a value of an unexpected type; a tensor has errors of its own
+# errors raised by values of an unexpected type
 _WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
 
 
 class Entries:
-    """A list of entries, read a column at a time; where that fails, entry by entry to name the first bad one."""
+    """A list of entries, read a column at a time; if that fails, entry by entry, to name the first bad one."""
 
     def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
         self.entries, self.where = entries, where
@@ -33,11 +33,11 @@ class Entries:
         """A column of integers."""
         column = self._plain(key, np.int64, int)
         if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
-            column = self._column(key, "an integer", _json_integer, np.int64)  # of which some are no float64
+            column = self._column(key, "an integer", _json_integer, np.int64)  # float64 does not hold all of these
         return column
 
     def flags(self, key: str) -> np.ndarray:
-        """A column of 0, 1, false or true; 0 where an entry has none."""
+        """A column of 0, 1, false or true; 0 for entries without the key."""
         return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
 
     def boxes(self) -> np.ndarray:
@@ -54,7 +54,7 @@ class Entries:
         return corners
 
     def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
-        """A column all at once; None if one of its values is of another type, or does not fit."""
+        """A whole column at once; None if a value has another type, or does not fit."""
         try:
             values = [*map(itemgetter(key), self.entries)]
             return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
@@ -62,7 +62,7 @@ class Entries:
             return None
 
     def _plain_boxes(self) -> np.ndarray | None:
-        """All boxes at once; None if one of them is not four numbers."""
+        """All boxes at once; None if any of them is not four numbers."""
         try:
             boxes = [*map(itemgetter("bbox"), self.entries)]
             flat = [*chain.from_iterable(boxes)]
@@ -107,11 +107,11 @@ class Entries:
 
 
 def in_message(value: Any) -> str:
-    """A value in an error message; JSON may be nested deeper than repr can go."""
+    """A value for an error message; JSON may be nested too deeply for repr."""
     try:
         return repr(value)
     except RecursionError:
-        return "what is nested too deep"
+        return "a value nested too deeply"
 
 
 def _json_number(value: Any) -> float:

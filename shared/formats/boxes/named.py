@@ -1,16 +1,17 @@
-"""Names of classes and images: classes by their names, and tables of results with names."""
+"""Look up classes by name, and add names of classes and images to tables of results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from .aliases import spelling
 from .dataset import Size
 
 
 def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
-    """Ids of classes, from ids or from names in COCO's or Pascal VOC's spelling; an integer is an id.
+    """The ids of classes, from ids or names in COCO's or Pascal VOC's spelling; an integer is an id.
 
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
     [0, 4, 7]
@@ -25,13 +26,13 @@ def _class_id(word: str, by_name: Mapping[str, int]) -> int:
     except ValueError:
         name = spelling(word, by_name)
     if name is None:
-        came = ", ".join(by_name) or "none, since the references give none: use --names, or ids"
-        raise ValueError(f"{word}: expected an id or the name of a class, of {came}")
+        names = ", ".join(by_name) or "none, since the references have no names: use --names, or ids"
+        raise ValueError(f"{word}: expected an id or the name of a class, of {names}")
     return by_name[name]
 
 
 class Named(Protocol):
-    """Names of images and classes, as a data set has them."""
+    """An object with names of images and classes, such as a data set."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -39,32 +40,32 @@ class Named(Protocol):
 
     @property
     def classes(self) -> Mapping[int, str]:
-        """The names of the classes by their ids."""
+        """Class names by id."""
 
     @property
     def sizes(self) -> Sequence[Size | None]:
-        """The width and the height of each image, where they are known."""
+        """The width and height of each image, where known."""
 
 
 def with_names_in_tables(results: Mapping[str, Any], of: Named, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Results with names in their tables: of images, with their sizes if all are known, and of classes."""
+    """Results with names of images and classes in their tables, and sizes of images if all are known."""
     named = dict(results)
     if "per_image" in results:
         named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}
     if "per_class" in results and of.classes:
-        names = class_words(of.classes, options.get("unknown_class_id", -1))
+        names = class_words(of.classes, options.get("unknown_class_id", UNKNOWN_CLASS_ID))
         own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
         named["per_class"] = {"name": own, **results["per_class"]}
     return named
 
 
 def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
-    """Names of classes by their ids, of the id that means unknown too."""
+    """Class names by id, including the id for unknown."""
     return {unknown: "unknown", **classes}
 
 
 def _images(of: Named, count: int) -> dict[str, list[Any]]:
-    """The names of the images, and their sizes where all are known; nothing where not all have names."""
+    """Columns with the names of the images, and their sizes if all are known; empty unless all have names."""
     if len(of.names) != count:
         return {}
     sizes = [size for size in of.sizes if size is not None]

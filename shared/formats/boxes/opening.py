@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import named, readable
 from .dataset import Dataset, Detections, rename_classes, subset
 from .registry import NAMES, PREDICTIONS, REFERENCES, Format, Options, Source, format_of
@@ -22,7 +23,7 @@ def read_references(
     classes: Mapping[int, str] | None = None,
     one_based: bool = True,
 ) -> Dataset:
-    """Read true boxes of any of the formats.
+    """Read true boxes of any format.
 
     Parameters: references, a folder of YOLO labels or of Pascal VOC annotations, a data.yaml, COCO annotations
     (.json), or dicts as of torchvision (.json, .pt); images, the folder of the images; split, of a data.yaml (by
@@ -45,20 +46,20 @@ def read_detections(
     split: str | None = None,
     image_set: str | Path | None = None,
     classes: Mapping[int, str] | None = None,
-    unknown_class_id: int = -1,
+    unknown_class_id: int = UNKNOWN_CLASS_ID,
     one_based: bool = True,
     score_field: str | None = None,
 ) -> Detections:
-    """Read predicted and true boxes, each of any of the formats.
+    """Read predicted and true boxes, each of any format.
 
     Parameters: predictions, a folder of YOLO predictions or of Pascal VOC results (a file a class), COCO results
     (.json), or dicts as of torchvision (.json, .pt); classes, id → name of the predictions, which get the ids that the
-    references have for these names; unknown_class_id, which stays as it is; score_field, of COCO results: the name of
-    the confidence, by default "score"; the others as in `read_references`.
+    references have for these names; unknown_class_id, which is kept; score_field, the name of the confidence in COCO
+    results, by default "score"; the others as in `read_references`.
 
-    Returns the detections. Raises ValueError for another format, and as the readers do. So too if ids of the
-    predictions may mean other classes than those of the references and no `classes` say: YOLO counts classes from 0,
-    COCO has ids of its own, and Pascal VOC has none. And for COCO results of categories that the references lack.
+    Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
+    categories that the references lack, and, without `classes`, if ids of predictions may mean other classes than in
+    the references: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
     """
     options = Options(images, split, image_set, classes, unknown_class_id, one_based, score_field)
     dataset, true = _references(Path(references), options)
@@ -66,8 +67,8 @@ def read_detections(
     predicted = format_of(source, PREDICTIONS, "predictions in a folder, .json or .pt")
     if classes is None and not _same_ids(predicted, true):
         raise ValueError(
-            f"{source.path}: expected the names of the classes, since ids of {predicted.ids or 'these'} predictions may"
-            f" mean others than those of {true.name} references; say them with --names data.yaml, or --names cat dog"
+            f"{source.path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
+            f" mean other classes than in {true.name} references; use --names data.yaml, or --names cat dog"
         )
     detections = predicted.read(source, options)
     if classes is None or not dataset.classes or dict(classes) == dataset.classes:
@@ -81,7 +82,7 @@ def read_detections(
 def texts_read(
     predictions: str | Path | None, references: str | Path, split: str = "val", image_set: str | Path | None = None
 ) -> Iterator[Path]:
-    """The .txt, .json, .pt and .yaml files that `read_detections` may read, if they are there."""
+    """The .txt, .json, .pt and .yaml files that `read_detections` may read, if they exist."""
     truth = Path(references)
     for place in (None if predictions is None else Path(predictions), truth):
         if place is not None:
@@ -102,7 +103,7 @@ def _references(place: Path, options: Options) -> tuple[Dataset, Format[Dataset]
 
 
 def _same_ids(predicted: Format[Detections], true: Format[Dataset]) -> bool:
-    """Whether predictions can only mean the classes of the references."""
+    """Whether the class ids of predictions must have the references' meaning."""
     if predicted.ids == NAMES or predicted.ids == true.ids:
         return True
     return true.ids != NAMES and None in (predicted.ids, true.ids)

@@ -1,4 +1,4 @@
-"""A table of the formats of boxes: each with its test, its reader, and the class ids that its files use."""
+"""The table of box formats: each with its test, its reader, and the class ids in its files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..reasons import named, reason
 from .class_files import are_class_files, read_class_files
 from .coco import coco_dataset, coco_detections, read_json
@@ -28,13 +29,13 @@ class Options(NamedTuple):
     split: str | None = None
     image_set: str | Path | None = None
     classes: Mapping[int, str] | None = None
-    unknown_class_id: int = -1
+    unknown_class_id: int = UNKNOWN_CLASS_ID
     one_based: bool = True
     score_field: str | None = None
 
 
 class Source:
-    """A folder or a file of true boxes, or of boxes that are predicted on a data set's images."""
+    """A folder or a file of true boxes, or of predicted boxes on a data set's images."""
 
     def __init__(self, path: Path, dataset: Dataset | None = None) -> None:
         self.path = path
@@ -42,7 +43,7 @@ class Source:
 
     @cached_property
     def content(self) -> Any:
-        """The objects in a .json or .pt file; None of any other place. Raises ValueError for a damaged file."""
+        """The objects in a .json or .pt file; None for any other path. Raises ValueError for a damaged file."""
         if self.path.suffix not in (".json", ".pt") or not self.path.is_file():
             return None
         try:
@@ -53,12 +54,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Format(Generic[_Read]):
-    """A format of true or of predicted boxes.
+    """A format of true or predicted boxes.
 
-    name: in messages
-    ids: the class ids of its files: those of a format, `NAMES` for names in place of ids, None for the other side's
-    is_it: whether a folder or file has this format, if it has none of those before it in the table
-    read: its reader
+    name: its name in messages
+    ids: the class ids in its files: a format's, `NAMES` for names in place of ids, None for the ids of the other side
+    is_it: whether a folder or file has this format, provided that it has no earlier format of the table
+    read: the reader
     """
 
     name: str
@@ -68,11 +69,11 @@ class Format(Generic[_Read]):
 
 
 def format_of(source: Source, formats: Sequence[Format[_Read]], expected: str) -> Format[_Read]:
-    """The first of some formats that a folder or a file has. Raises ValueError if it has none."""
+    """The first format that matches a folder or a file. Raises ValueError if none does."""
     for form in formats:
         if form.is_it(source):
             return form
-    came = "another file" if source.path.exists() else "nothing there"
+    came = "another file" if source.path.exists() else "none"
     raise ValueError(f"{source.path}: expected {expected}, got {came}")
 
 
@@ -89,13 +90,13 @@ def _are_annotations(source: Source) -> bool:
 
 
 def _are_results(source: Source) -> bool:
-    """Whether a file is a list of COCO's results, and not of dicts with boxes."""
+    """Whether a file is a list of COCO's results, rather than of dicts with boxes."""
     content = source.content if source.path.suffix == ".json" else None
     return isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
 
 
 def _read_voc(source: Source, options: Options) -> Dataset:
-    return read_voc(  # it opens no annotations of other images
+    return read_voc(  # does not open annotations of other images
         source.path,
         options.images,
         split=options.split,
@@ -152,28 +153,28 @@ def _predicted_dicts(source: Source, options: Options) -> Detections:
 
 
 def _check_categories(detections: Detections, place: Path, unknown_class_id: int) -> None:
-    """Raise ValueError for a predicted id that is no category: ids counted from 0 are a common mistake."""
+    """Raise ValueError for a predicted id that is not a category: ids counted from 0 are a common mistake."""
     known = {*detections.dataset.classes, unknown_class_id}
     labels = {label for boxes in detections.predictions for label in boxes["labels"].tolist()}
     if detections.dataset.classes and not labels <= known:
         raise ValueError(
             f"{place}: expected category ids of the references, or {unknown_class_id} for unknown, got"
-            f" {min(labels - known)}; if the ids are others, say their names with --names"
+            f" {min(labels - known)}; if the ids mean other classes, name these with --names"
         )
 
 
 def _check_no_images(source: Source, options: Options) -> None:
     if options.images is not None:
-        raise ValueError(f"{source.path}: expected no folder of images, for which it has no use, got {options.images}")
+        raise ValueError(f"{source.path}: expected no folder of images, since it needs none, got {options.images}")
 
 
 def _check_no_score_field(source: Source, options: Options) -> None:
     if options.score_field is not None:
-        raise ValueError(f"{source.path}: expected COCO results, to read {options.score_field} of, got another format")
+        raise ValueError(f"{source.path}: expected COCO results with {options.score_field}, got another format")
 
 
 def _of_split(folder: Path, split: str) -> Path:
-    """The folder of a split in that of all splits; the folder itself if it has no splits."""
+    """The subfolder of a split; the folder itself if it has no splits."""
     for parent in (folder, folder / "labels"):
         if (parent / split).is_dir():
             return parent / split

@@ -1,8 +1,8 @@
-"""Pascal VOC's XML annotations, one file an image.
+"""Read Pascal VOC's XML annotations, one file for each image.
 
 VOC counts pixels from 1 and includes both ends, so xmin = 1, xmax = W is a box as wide as the image: it becomes 0 to W
-(x1 = xmin − 1, x2 = xmax). So the IoU is that of VOC's own code, which adds 1 to every width instead; `plus_one` of
-the metric is not to be set beside it. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+(x1 = xmin − 1, x2 = xmax). The IoU is then that of VOC's own code, which adds 1 to every width instead; do not set
+the metric's `plus_one` as well. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read_voc(
     classes: Mapping[int, str] | None = None,
     one_based: bool = True,
 ) -> Dataset:
-    """Read a folder of Pascal VOC annotations. Objects that are difficult are ignored.
+    """Read a folder of Pascal VOC annotations. Difficult objects are ignored.
 
     Parameters: annotations, a folder of XML files; images, the folder of the images, all of which belong to the data
     set then, by default JPEGImages beside Annotations, if it is there, for the images that have annotations; split,
@@ -60,14 +60,14 @@ def read_voc(
 
 
 def voc_list(annotations: Path, split: str) -> Path:
-    """The file that lists the images of a split, by VOC's layout."""
+    """The file that lists the images of a split, in VOC's layout."""
     return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
 
 
 def _listed(
     folder: Path, images: Mapping[str, Path | None], split: str | None, image_set: str | Path | None
 ) -> list[str] | None:
-    """The names in the list of a split, or in another list; None without either."""
+    """The names in the list of a split or in another list; None if neither is given."""
     if split is not None and image_set is not None:
         raise ValueError(f"{image_set}: expected a split or a list of images, got both")
     if split is None and image_set is None:
@@ -93,7 +93,7 @@ class _Page(NamedTuple):
 
 
 def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) -> dict[str, Path | None]:
-    """The images by name; None for one that has annotations only."""
+    """The files of the images by name; None for an image with annotations only."""
     if images is None:
         try:
             beside = implied_images(folder, "Annotations", "JPEGImages")
@@ -120,7 +120,7 @@ def _pixels(text: str) -> int:
 
 
 def _parse(path: Path) -> tuple[Element, dict[Element, int]]:
-    """The root of an XML file, and the line of each element, which ElementTree alone does not keep."""
+    """The root of an XML file, and the line of each element, which ElementTree does not record."""
     builder, parser = TreeBuilder(), expat.ParserCreate()
     lines: dict[Element, int] = {}
 
@@ -134,7 +134,7 @@ def _parse(path: Path) -> tuple[Element, dict[Element, int]]:
         parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
         raise ValueError(f"{path}:{error.lineno}: expected XML, got {expat.ErrorString(error.code)}") from error
-    except (OSError, ValueError, LookupError, MemoryError) as error:  # an encoding that expat does not know, or others
+    except (OSError, ValueError, LookupError, MemoryError) as error:  # such as an encoding unknown to expat
         raise ValueError(f"{path}: {reason(error)}") from error
     return builder.close(), lines
 

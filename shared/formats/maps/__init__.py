@@ -1,1 +1,1 @@
-"""Anomaly maps and masks: the layouts of data sets, and the files in them."""
+"""Find and read anomaly maps and masks, in the layouts of data sets."""

@@ -1,4 +1,4 @@
-"""Anomaly maps and masks as files: one array of two dimensions each. By Pillow; tifffile and imagecodecs for .tiff."""
+"""Read anomaly maps and masks, one two-dimensional array a file, with Pillow, or tifffile and imagecodecs for .tiff."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, re
 from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
-_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF: its library prints errors of a file
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints errors
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
 def read_map(path: str | Path) -> np.ndarray:
     """Read an anomaly map: .tiff or .tif, .npy, .npz of one array, or .png of 16 bits.
 
-    Returns (H, W) numbers in the type that the file has; axes of length 1 beside these two are dropped. Raises
-    ValueError with the name of the file for what is no such map: pictures in colour or of 8 bits, arrays of another
-    shape, NaN, broken files, and more than MAX_PIXELS.
+    Returns (H, W) numbers in the type of the file; other axes of length 1 are dropped. Raises ValueError, with the
+    file's name, for images in colour or of 8 bits, other shapes, NaN, damaged files, and more than MAX_PIXELS.
     """
     path = Path(path)
     with named(path):
@@ -34,15 +33,15 @@ def read_map(path: str | Path) -> np.ndarray:
 
 
 def read_mask(path: str | Path) -> np.ndarray:
-    """Read a mask as booleans (H, W), True above 0. Takes the files, and raises the errors, of `read_mask_values`."""
+    """Read a mask as booleans (H, W), true above 0; files and errors are as for `read_mask_values`."""
     return read_mask_values(path) > 0
 
 
 def read_mask_values(path: str | Path) -> np.ndarray:
     """Read a mask: an image of any kind, or an array.
 
-    Returns (H, W) numbers. Of an image with a palette, the places in the palette count; of one in colour, the largest
-    channel, and transparency not. Raises ValueError with the name of the file for what is none.
+    Returns (H, W) numbers: palette indices for an image with a palette, the largest channel without transparency for
+    an image in colour. Raises ValueError with the name of the file if it is not a mask.
     """
     path = Path(path)
     with named(path):
@@ -54,7 +53,7 @@ def read_mask_values(path: str | Path) -> np.ndarray:
 
 
 def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
-    """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
+    """Read the masks of an image with `read_mask_values`. Raises ValueError, with the name, for one of another size."""
     masks = [read_mask_values(path) for path in paths]
     for path, values in zip(paths, masks):
         if values.shape != masks[0].shape:
@@ -65,9 +64,9 @@ def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
 
 
 def read_invalid(path: Path) -> np.ndarray:
-    """Where a cloud on a grid has no point, (H, W) booleans: all three coordinates are 0. Reads a .tiff of (H, W, 3).
+    """Whether a grid's pixels have no point, (H, W) booleans: all three coordinates in a .tiff of (H, W, 3) are 0.
 
-    Raises ValueError with the name of the file for what is none.
+    Raises ValueError with the name of the file if it is not such a cloud.
     """
     with named(path):
         points = read_tiff(path)

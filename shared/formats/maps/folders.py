@@ -1,4 +1,4 @@
-"""The test images of a data set of anomaly detection, each with its masks and its anomaly map, by the files' names."""
+"""List the test images of an anomaly detection data set with their masks, by file name."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .lists import images_of_the_test, list_of, read_list
 from .places import files_below, files_by_place
 
 _MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
-_MASK_ENDING = "_mask"  # of a mask's stem, in several layouts
+_MASK_ENDING = "_mask"  # end of a mask's stem in several layouts
 
 
 class AnomalyImage(NamedTuple):
-    """A test image, its masks and its map, as paths.
+    """A test image and its masks, as paths.
 
     category: name of its category
-    name: path of the image in its category, or of the map in a plain folder; without the ending
-    defect: the folder that says what is wrong with it; "" in a plain folder
-    stem: its file's name without the ending
-    anomalous: whether the layout says so; in a plain folder, whether it has a mask; None if the mask has to tell
+    name: path of the image in its category, or of the map in a plain folder, without the suffix
+    defect: the folder named after its defect; "" in a plain folder
+    stem: the name of its file without the suffix
+    anomalous: whether it is anomalous by its folder or, in a plain folder, has a mask; None if the mask decides
     image: its file; None in a plain folder
-    masks: files of masks, which are united; none for a normal image
-    cloud: file of its points on the grid of its pixels; None where the layout has none
+    masks: the files of its masks, which are united; empty for a normal image
+    cloud: the file of its points on the grid of its pixels; None if the layout has none
     """
 
     category: str
@@ -42,11 +42,11 @@ class AnomalyImage(NamedTuple):
 class AnomalyFolder(NamedTuple):
     """A data set on disk.
 
-    folder: that of all categories, or of the one, or of the masks
-    layout: its description; None for a plain folder of masks
-    categories: all its categories by name, whether chosen or not
-    images: the test images of those that are chosen, sorted
-    problems: what is wrong with the files, a line each
+    folder: the folder of all categories, of one category, or of masks
+    layout: the description of its layout; None for a plain folder of masks
+    categories: all categories by name, chosen or not
+    images: the test images of the chosen categories, sorted
+    problems: problems of the files, one line each
     """
 
     folder: Path
@@ -57,7 +57,7 @@ class AnomalyFolder(NamedTuple):
 
     @property
     def layout_name(self) -> str:
-        """The layout by its name."""
+        """The name of the layout."""
         return PAIR if self.layout is None else self.layout.name
 
 
@@ -67,10 +67,10 @@ def list_anomaly_images(
     """Find the test images of a data set and their masks. No image is opened.
 
     Parameters: data, the folder of all categories or of one, or a plain folder of masks; layout, one of `NAMES` of
-    `layouts`, recognised unless given; categories, those that are wanted, by default all.
+    `layouts`, by default recognised; categories, the ones to list, by default all.
 
-    Returns the data set; of a plain folder of masks, it has an image for each mask. Raises ValueError for a layout or
-    a category that there is not, OSError for what cannot be read.
+    Returns the data set; a plain folder of masks has an image for each mask. Raises ValueError for an unknown layout or
+    category, OSError for files that cannot be read.
     """
     data = Path(data)
     described = layout_of(data, layout)
@@ -98,7 +98,7 @@ def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[An
     if layout.split is not None:
         chosen = images_of_the_test(folder.resolve().parent / layout.split, category)
         missing = sorted(chosen - {path.relative_to(folder).as_posix() for paths in images.values() for path in paths})
-        problems += [f"{folder / name}: expected the file, of which {layout.split} tells, got none" for name in missing]
+        problems += [f"{folder / name}: expected the file, which {layout.split} lists, got none" for name in missing]
         images = {
             place: kept
             for place, paths in images.items()
@@ -120,14 +120,14 @@ def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[An
         listed.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own), cloud))
     if not listed:
         problems.append(f"{folder}: expected test images {layout.images}.png, got none")
-    if layout.split is None:  # which may leave images out
+    if layout.split is None:  # a split may leave images out
         left = (paths[0] for paths in masks.values())
         problems += [f"{path}: expected the image of the mask, got none" for path in left]
     return listed, problems
 
 
 def _listed_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
-    """The images of a category by its list; the folder above a sample's own names its defect."""
+    """The images of a category by its list; the parent of a sample's folder names its defect."""
     folder = folder.resolve()
     path = list_of(folder, layout)
     by_place: dict[str, AnomalyImage] = {}

@@ -1,4 +1,4 @@
-"""Layouts of anomaly detection data sets, as descriptions that one lister reads."""
+"""Descriptions of the layouts of anomaly detection data sets."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the test images and masks of a category are: paths in its folder, without endings.
+    """The places of a category's test images and masks: paths in its folder, without suffixes.
 
-    name: by which the layout is chosen and recorded
-    title: by which people know it
+    name: the name for options and records
+    title: the name for readers
     images: a path with {defect} and {stem}
     masks: such a path of an image's mask, or of the folder of its masks
-    normal: values of {defect} with normal images, which may go without a mask
-    marks: patterns that all match in the folder of a category in this layout, and do not all match in layouts below
+    normal: values of {defect} with normal images, which need no mask
+    marks: patterns that all match in a category's folder of this layout, and do not all match in later layouts
     united: whether masks are a folder of files that are united
-    by_defect: whether each defect is a group of its own, with the normal images in all
-    saturation: a file in the folder of a category that says how many pixels of a defect are enough, by values of masks
-    split: a table beside the categories, with columns image and split, that says which images are of the test
-    lists: places of a list of a category's images (see `read_list`), beside the folder of the categories
-    samples: a regular expression for the images' names, with the sample that an image shows as its first group
+    by_defect: whether each defect is a group of its own, with the normal images in all of them
+    saturation: a file in the folder of a category with the saturation areas of defects, by values of masks
+    split: a table beside the categories, with columns image and split, that defines the test images
+    lists: paths of a list of a category's images (see `read_list`), beside the folder of the categories
+    samples: a regular expression for the images' names, with the id of the sample as its first group
     clouds: a path with {defect} and {stem} of an image's points on its grid, which are invalid where they are 0
-    other_names: of a defect, further names of its folder among the maps
+    other_names: further names of a defect's folder among the maps
     """
 
     name: str
@@ -118,21 +118,21 @@ LAYOUTS = (
         marks=("test", "ground_truth/*/*.*"),
     ),
 )
-PAIR = "folders"  # a folder of masks, beside that of the maps: no images, no categories
+PAIR = "folders"  # a plain folder of masks: no images, no categories
 TITLES = {layout.name: layout.title for layout in LAYOUTS}
 NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
 
 
 def layout_of(data: Path, name: str | None = None) -> Layout | None:
-    """The layout of a data set, by its name or else recognised; None for a plain folder of masks.
+    """The layout of a data set, by name or recognised; None for a plain folder of masks.
 
     Parameters: data, the folder of all categories, or of one; name, one of NAMES.
-    Raises ValueError for another name, and for a folder that is not there, or that looks like none of the layouts.
+    Raises ValueError for another name, for a folder that does not exist, and for a folder in no known layout.
     """
     if name is not None and name not in NAMES:
         raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
     if not data.is_dir():
-        raise ValueError(f"{data}: expected a folder, got {'a file' if data.exists() else 'nothing there'}")
+        raise ValueError(f"{data}: expected a folder, got {'a file' if data.exists() else 'none'}")
     if name is not None:
         return next((layout for layout in LAYOUTS if layout.name == name), None)
     folders = [data, *_subfolders(data)]
@@ -141,12 +141,12 @@ def layout_of(data: Path, name: str | None = None) -> Layout | None:
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
     if any((folder / root).is_dir() for folder in folders for root in roots):
-        raise ValueError(f"{data}: expected one of the layouts {', '.join(NAMES)}, got another; say which with layout")
+        raise ValueError(f"{data}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
     return None
 
 
 def categories_of(data: Path, layout: Layout) -> dict[str, Path]:
-    """The folders of a data set's categories by their names, sorted; the folder itself if it is one.
+    """The folders of a data set's categories by name, sorted; the folder itself if it is a category.
 
     Raises ValueError if there are none.
     """

@@ -1,4 +1,4 @@
-"""Anomaly maps on disk, one for each test image, matched by category and stem, and by the defect's folder."""
+"""Match anomaly maps to test images by category, stem and the defect's folder."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class AnomalyMaps(NamedTuple):
     """A data set on disk and a model's maps of its test images.
 
     data: the data set
-    folder: that of the maps
+    folder: the folder of the maps
     pairs: each test image with its map, sorted
-    problems: what is wrong with the names of files, a line each; results need that there is none
+    problems: problems of file names, one line each; results require that there are none
     """
 
     data: AnomalyFolder
@@ -31,10 +31,10 @@ class AnomalyMaps(NamedTuple):
 def list_anomaly_maps(
     maps: str | Path, data: str | Path, *, layout: str | None = None, categories: Sequence[str] | None = None
 ) -> AnomalyMaps:
-    """Find the test images of a data set, their masks and their maps. No file is opened but a table of a split.
+    """Find the test images of a data set, their masks and their maps. No file is opened except a table of a split.
 
-    Parameters: maps, as of `find_maps`; the others as of `list_anomaly_images`.
-    Returns the data set with the maps. Raises ValueError for folders, layouts and categories that there are not.
+    Parameters: maps, as for `find_maps`; the others as for `list_anomaly_images`.
+    Returns the data set with the maps. Raises ValueError for unknown folders, layouts and categories.
     """
     folder = list_anomaly_images(data, layout=layout, categories=categories)
     pairs, problems = find_maps(maps, folder)
@@ -42,20 +42,19 @@ def list_anomaly_maps(
 
 
 def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
-    """Find the map of each test image: the file in a folder of the category's name that has the image's stem.
+    """Find the map of each test image: the file with the image's stem in a folder with the category's name.
 
-    If a folder in between has the name of a defect, it is a map of that defect's images; it has to have one where
-    several images of the category have that stem. A category that is alone may go without its folder. In a plain
-    folder, a map belongs to the mask at the same path, or else to the only one with that stem; a map that belongs to
-    none is one of a normal image.
+    A folder in between with the name of a defect selects that defect's images; it is required if several images of the
+    category have the stem. A single category needs no folder. In a plain folder, a map belongs to the mask with its
+    path, or else to the only mask with its stem; a map without a mask belongs to a normal image.
 
     Parameters: maps, the folder; data, as `list_anomaly_images` returns it.
-    Returns the images with their maps, sorted, and problems, a line each: images without a map, two maps of one
-    image, maps of no image. Raises ValueError if the folder is not there.
+    Returns the images with their maps, sorted, and problems, one line each: images without a map, two maps of one
+    image, maps without an image. Raises ValueError if the folder does not exist.
     """
     maps = Path(maps)
     if not maps.is_dir():
-        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'nothing there'}")
+        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'none'}")
     files = files_below(maps, MAP_SUFFIXES)
     if data.layout is None:
         return _pair_masks(maps, files, data.images)
@@ -73,13 +72,13 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
     return pairs, problems
 
 
-_Placed = tuple[Path, tuple[str, ...]]  # a map, and the folders between its category's and its own
+_Placed = tuple[Path, tuple[str, ...]]  # a map, and the folders between it and its category
 
 
 def _by_category(
     maps: Path, files: Sequence[Path], data: AnomalyFolder, chosen: Sequence[str]
 ) -> tuple[dict[str, list[_Placed]], list[Path]]:
-    """Maps by category, and maps of no category."""
+    """Maps by category, and maps without a category."""
     by_category: dict[str, list[_Placed]] = defaultdict(list)
     bare: list[_Placed] = []
     for path in files:
@@ -93,7 +92,7 @@ def _by_category(
         by_category[chosen[0]] = bare
         bare = []
     every = len(chosen) == len(data.categories) > 1
-    return by_category, [path for path, _ in bare] if every else []  # else they may be maps of other categories
+    return by_category, [path for path, _ in bare] if every else []  # otherwise they may belong to other categories
 
 
 def _pair_images(
@@ -131,7 +130,7 @@ def _pair_images(
 def _pair_masks(
     maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage]
 ) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
-    """Maps and masks of plain folders; a map without a mask is one of a normal image."""
+    """Pair maps and masks of plain folders; a map without a mask belongs to a normal image."""
     several = _repeated_stems(masks)
     by_place = {mask.name: mask for mask in masks}
     by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
@@ -156,7 +155,7 @@ def _pair_masks(
 
 
 def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
-    """The stems that several images share, which are therefore ambiguous."""
+    """The ambiguous stems, which several images share."""
     return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
 
 

@@ -1,4 +1,4 @@
-"""Lists of a data set's test images: a table of splits for all categories (VisA), a .json of each (Real-IAD)."""
+"""Read lists of a data set's test images: a table of splits (VisA), or a .json for each category (Real-IAD)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .layouts import Layout
 
 
 def images_of_the_test(table: Path, category: str) -> set[str]:
-    """The paths, below their category, of the images that a table assigns to the test split."""
+    """The paths, below their category, of the images in the test split of a table."""
     with named(table), table.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         wanted = {"split", "image"} - {*(rows.fieldnames or ())}
@@ -24,7 +24,7 @@ def images_of_the_test(table: Path, category: str) -> set[str]:
 
 
 def list_of(folder: Path, layout: Layout) -> Path:
-    """The list of a category's images, beside the folder of the categories. Raises ValueError if there is none."""
+    """The file that lists a category's images, beside the categories' folder. Raises ValueError if there is none."""
     root = folder.parent.parent
     places = [root / place.format(category=folder.name) for place in layout.lists]
     for place in places:
@@ -73,7 +73,7 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _below(folder: Path, prefix: str, place: str, where: str) -> Path:
-    """The file of a list. Raises ValueError for one outside the folder of the category."""
+    """The path of a list's entry. Raises ValueError for a path outside the folder of the category."""
     path = folder.parent / prefix / place
     if ".." in path.parts or not path.is_relative_to(folder) or path == folder:
         raise ValueError(f"{where}: expected a file in {folder}, got {prefix}/{place}")

@@ -1,12 +1,12 @@
-"""Streams of TIFF's LZW, checked before they are decoded: imagecodecs takes codes that stand in no table."""
+"""Check TIFF's LZW streams before they are decoded, since imagecodecs accepts codes that are not in the table."""
 
 from __future__ import annotations
 
 import numpy as np
 
 _CLEAR, _END, _FIRST_FREE, _FULL = 256, 257, 258, 4096
-# A run of codes begins after one that clears the table. From its second code on, each adds an entry; the width grows
-# one entry before it has to. So the places of the codes are those of any run, until the next one is cleared.
+# A run of codes begins after a code that clears the table. From the second code on, each adds an entry; the width grows
+# one entry early. So the positions of codes within a run are always equal, until the table is cleared.
 _ENTRIES = np.concatenate([[_FIRST_FREE], np.arange(_FIRST_FREE, _FULL)])  # before each code of a run
 _WIDTHS = 9 + np.sum([end <= _ENTRIES for end in (511, 1023, 2047)], axis=0)
 _STARTS = np.cumsum(_WIDTHS) - _WIDTHS
@@ -45,7 +45,7 @@ def check_lzw(stream: bytes) -> None:
 
 
 def _codes(stream: np.ndarray, bits: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The numbers of some bits each, the highest bit first."""
+    """Numbers of variable widths in bits, highest bit first."""
     byte = bits >> 3
     three = (stream[byte] << 16) | (stream[byte + 1] << 8) | stream[byte + 2]
     return (three >> (24 - (bits & 7) - widths)) & ((1 << widths) - 1)

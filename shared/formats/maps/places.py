@@ -1,4 +1,4 @@
-"""The files below a folder, and by their places in it."""
+"""Find files below a folder, by suffix or path pattern."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
-    """The files with one of the endings in a folder and below it, sorted, without hidden ones.
+    """The files with one of the suffixes in a folder and below it, sorted, without hidden files.
 
-    Links to folders are followed, as data sets are often linked to; each folder is looked into once.
+    Links to folders are followed, since data sets are often linked; each folder is visited once.
     """
     files, seen, waiting = [], set(), [folder]
     while waiting:
@@ -28,10 +28,10 @@ def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
-    """Files by their paths in the folder without endings, or by folders `level` levels above; sorted."""
+    """Files by their paths in the folder without suffixes, or by their `level`-th parent folders, sorted."""
     by_place: dict[str, list[Path]] = defaultdict(list)
     glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
-    # an ending follows a complete name, as in 000_mask.png
+    # a suffix follows a complete name, as in 000_mask.png
     for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
         if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
             place = path.relative_to(folder)

@@ -1,4 +1,4 @@
-"""Arrays of one plane (H, W), maps or masks, in .tiff, .npy and .npz of one array: files on disk, or in memory."""
+"""Read one plane (H, W), a map or mask, from a .tiff, .npy or .npz of one array, on disk or in memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .tiff import read_tiff, tiff_header
 
 TIFF_SUFFIXES = (".tiff", ".tif")
 ARRAY_SUFFIXES = (*TIFF_SUFFIXES, ".npy", ".npz")
-_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # NumPy's own; others may need gigabytes to unpack
+_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the methods of NumPy; others may need gigabytes to unpack
 
 
 def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
     """The shape in the header of a file, read before the file is unpacked.
 
-    Raises ValueError for a header that is none, and for more than MAX_PIXELS, in a tile of a .tiff too.
+    Raises ValueError for an invalid header, and for more than MAX_PIXELS, also in a tile of a .tiff.
     """
     if suffix in TIFF_SUFFIXES:
         return tiff_header(source).shape
@@ -32,7 +32,7 @@ def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
 
 
 def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
-    """The array of a file, in its own shape and dtype. Raises ValueError as `stated_shape`."""
+    """The array of a file, in its own shape and dtype. Raises the errors of `stated_shape`."""
     if suffix in TIFF_SUFFIXES:
         return read_tiff(source)
     if suffix == ".npz":
@@ -45,17 +45,17 @@ def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
 
 
 def checked_map(array: np.ndarray) -> np.ndarray:
-    """The plane of a map. Raises ValueError for another shape, for other dtypes than real numbers, and for NaN."""
+    """The plane of a map. Raises ValueError for another shape, for any dtype but real numbers, and for NaN."""
     return _checked(as_plane(array), "a map of real numbers", "fiu")
 
 
 def checked_mask(array: np.ndarray) -> np.ndarray:
-    """The plane of a mask. Raises ValueError as `checked_map`, but takes booleans."""
+    """The plane of a mask. Raises the errors of `checked_map`, but takes booleans."""
     return _checked(as_plane(array), "a mask of numbers", "bfiu")
 
 
 def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
-    """Raise ValueError unless an array is of one of the kinds of types, and without NaN."""
+    """Raise ValueError unless the dtype is of one of the kinds and there is no NaN."""
     if plane.dtype.kind not in kinds:
         raise ValueError(f"expected {expected}, got {plane.dtype}")
     if plane.dtype.kind == "f" and np.isnan(plane).any():
@@ -100,13 +100,13 @@ def _only_member(source: Path | IO[bytes]) -> Iterator[Any]:
         if len(infos) != 1:
             raise ValueError(f"expected one array, got {len(infos)}: {', '.join(archive.namelist()[:9])}")
         if infos[0].compress_type not in _PACKING:
-            raise ValueError("expected an archive as numpy.savez writes it, got another way of packing")
+            raise ValueError("expected an archive as numpy.savez writes it, got another compression")
         with archive.open(infos[0]) as file:
             yield file
 
 
 def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
-    """The shape in the header of an .npy file. Raises ValueError for no numbers, and for too many."""
+    """The shape in the header of an .npy file. Raises ValueError for another dtype, and for too many numbers."""
     file.seek(0)
     try:
         shape, dtype = npy_header(file)

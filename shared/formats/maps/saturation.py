@@ -15,13 +15,13 @@ _KEYS = ("pixel_value", "saturation_threshold", "relative_saturation")
 
 
 class Saturation(NamedTuple):
-    """The number of pixels of a defect that suffice or, if relative, their share."""
+    """The number of pixels of a defect that suffice or, if relative, the fraction of its pixels."""
 
     threshold: float
     relative: bool
 
     def area(self, num_pixels: int) -> int:
-        """The saturation area of a defect with `pixels` pixels, as in the official code, but at least 1.
+        """The saturation area of a defect with `num_pixels` pixels, as in the official code, but at least 1.
 
         >>> Saturation(0.5, True).area(7), Saturation(0.5, True).area(1), Saturation(20, False).area(7)
         (3, 1, 20)

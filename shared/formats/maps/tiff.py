@@ -1,6 +1,6 @@
-"""TIFF files of one page, by tifffile and imagecodecs.
+"""Read TIFF files of one page, with tifffile and imagecodecs.
 
-Not by Pillow: OpenCV compresses by LZW, for which Pillow takes libtiff, and that prints what is wrong with a file.
+Pillow is not used: OpenCV compresses with LZW, for which Pillow needs libtiff, which prints errors.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _QUIET = logging.NullHandler()  # tifffile's warnings about a file are not print
 _WHITE_IS_ZERO = 0
 _LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
-_MAX_VALUES = 1_000_000  # of a tag: places of strips or tiles
+_MAX_VALUES = 1_000_000  # of a tag, such as offsets of strips or tiles
 
 
-# none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the size that is stated, pictures to what they say within
+# none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the stated size, image formats to a size of their own
 _OF_BYTES = frozenset([1, 5, 8, 32946, 32773, 34925, 34926, 50000])
 
 
 class TiffHeader(NamedTuple):
     """The tags of the only page of a .tiff.
 
-    shape: of the page, or of its tiles if these have more pixels
-    of_bytes: whether it unpacks to that, and to no more
+    shape: the shape of the page, or of its tiles if these have more pixels
+    of_bytes: whether it unpacks to exactly that size
     white_is_zero: whether low numbers are white
     """
 
@@ -44,7 +44,7 @@ class TiffHeader(NamedTuple):
 
 
 def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
-    """Read the tags of a .tiff alone. Raises ValueError for several pages, too many pixels, and long tags."""
+    """Read only the tags of a .tiff. Raises ValueError for several pages, too many pixels, and long tags."""
     with _only_page(source) as page:
         check_size(page.chunks)
         shape = max(page.shape, page.chunks, key=math.prod)
@@ -73,13 +73,13 @@ def _check_tags(file: IO[bytes]) -> None:
 
 
 def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
-    """The numbers of a .tiff of one page, in the type that the file has."""
+    """The numbers of a .tiff of one page, in the dtype of the file."""
     with _only_page(source) as page:
         return _numbers(page)
 
 
 def check_white(is_zero: bool) -> None:
-    """Raise ValueError for a mask in which 0 is white: some readers turn its numbers. So tifffile writes booleans."""
+    """Raise ValueError for a mask in which 0 is white (tifffile writes booleans so): some readers invert its values."""
     if is_zero:
         raise ValueError(
             "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
@@ -87,9 +87,9 @@ def check_white(is_zero: bool) -> None:
 
 
 def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
-    """(H, W) or (H, W, channels) of a mask; transparency is left out.
+    """Read a mask, (H, W) or (H, W, channels), without transparency.
 
-    Raises ValueError as `check_white`.
+    Raises the errors of `check_white`.
     """
     with _only_page(source) as page:
         check_white(page.photometric == _WHITE_IS_ZERO)
@@ -108,13 +108,13 @@ def _numbers(page: Any) -> np.ndarray:
     """The array of a page."""
     if page.compression == _LZW:
         for stream, _ in page.parent.filehandle.read_segments(page.dataoffsets, page.databytecounts):
-            check_lzw(stream or b"")  # a strip that is not there
+            check_lzw(stream or b"")  # None for a missing strip
     return np.asarray(page.asarray(maxworkers=1))
 
 
 @contextmanager
 def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
-    """The only page of a .tiff, as tifffile says it, of no more than MAX_PIXELS."""
+    """The only page of a .tiff, in tifffile's type, of at most MAX_PIXELS."""
     with extra("anomaly"):
         import imagecodecs  # noqa: F401 (tifffile needs it for compressed files, and its absence is reported here)
         import tifffile

@@ -1,4 +1,4 @@
-"""Columns of Arrow as arrays."""
+"""Convert Arrow columns to arrays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
 def from_arrow(column: Any, *, gaps: bool = False) -> Any:
-    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each.
+    """An Arrow column as an array: lists of equal lengths become (N, C) or (N, H, W), without Python objects.
 
-    Raises ValueError for missing values; with `gaps`, those of numbers become NaN.
+    Raises ValueError for missing values; with `gaps`, missing numbers become NaN.
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -35,7 +35,7 @@ def from_arrow(column: Any, *, gaps: bool = False) -> Any:
 
 
 def _flat(column: Any) -> np.ndarray:
-    """A column without lists. Numbers and bools without gaps are taken from the buffer: `to_numpy` imports pandas."""
+    """A column without lists. Numbers and bools without gaps come from the buffer, since `to_numpy` imports pandas."""
     if not column.null_count and pa.types.is_boolean(column.type):
         return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):

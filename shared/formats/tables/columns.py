@@ -1,4 +1,4 @@
-"""Columns of a metric from files: .npy, .npz, .csv, .parquet, .json, .pt, and standard input.
+"""Read columns of a metric from files, .npy, .npz, .csv, .parquet, .json and .pt, and from standard input.
 
 A place is a file, a file and the name of a column or of several ("scores.csv:cat,dog"), or "-" for standard input.
 Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
@@ -29,10 +29,10 @@ BATCH = 8192  # rows
 def open_column(place: str, column: str) -> Any:
     """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
 
-    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the one of
-    that name, or the ones named after a colon in `place`, side by side. A .csv with numbers in its first line has no
-    header: it is one column, as wide as it is, unless columns are named by their places, from 0.
-    Values of the column `groups` may be missing. Raises ValueError, with the place, for what cannot be read.
+    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the column of
+    that name, or the columns named after a colon in `place`, side by side. A .csv with numbers in its first line has no
+    header: it is one column of all its numbers, unless columns are named by their positions, from 0.
+    Values of the column `groups` may be missing. Raises ValueError, with the place, for errors in reading.
     """
     path, names = _split(place)
     kind = "-" if str(path) == "-" else path.suffix.lower()
@@ -94,7 +94,7 @@ class ParquetColumn:
 
 def _split(place: str) -> tuple[Path, list[str]]:
     name, colon, names = place.rpartition(":")
-    # a file that is there, or C:\… on Windows, has no column after its colon
+    # an existing file, or C:\… on Windows, has no column after its colon
     if not colon or os.path.exists(place) or not (Path(name).suffix or name == "-"):
         return Path(place), []
     if not all(names.split(",")):
@@ -130,7 +130,7 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 @cache
 def _standard_input() -> Any:
-    """The content of JSON, or the bytes of comma-separated values; read once for all columns."""
+    """The content of JSON, or bytes of comma-separated values; read once for all columns."""
     if sys.stdin is None:
         raise ValueError("expected an open standard input, got a closed one")
     text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
@@ -157,7 +157,7 @@ def _pick(content: Any, column: str, names: list[str]) -> Any:
 
 
 def _names(there: list[str], column: str, names: list[str]) -> list[str]:
-    """The requested names, or else the only one that there is, or the column's."""
+    """The requested names, or else the only name that there is, or the column's."""
     names = names or (there if len(there) == 1 else [column])
     missing = [name for name in names if name not in there]
     if missing:

@@ -1,4 +1,4 @@
-"""Tables of values with commas, semicolons or tabs between them, with a line of names above or without."""
+"""Read tables of values separated by commas, semicolons or tabs, with or without a header."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HINT = "put a line of names above"
 
 
 def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
-    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
+    """An Arrow table, and whether it has no header; columns are then named by their positions, from 0.
 
-    The first line is a header unless all of it is values. Then the requested names decide: places of columns stand for
-    a table without a header, values of the first line for a table with one.
-    Raises ValueError where either is possible.
+    The first line is a header unless it consists of values. In that case the requested names decide: positions of
+    columns mean that there is no header, values of the first line mean that it is the header.
+    Raises ValueError if both are possible.
     """
     text = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
@@ -35,7 +35,7 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
+    table = _read_table(text + b"\n", places if headless else [], marks)  # Arrow needs a line end after a lone header
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
@@ -63,7 +63,7 @@ def separators(text: bytes) -> Separators:
 
 
 class Separators(NamedTuple):
-    """The characters between values and before the fraction of a number."""
+    """The separator of values, and the decimal mark."""
 
     between: str
     decimal: str
@@ -74,7 +74,7 @@ _LOOKED_AT = 100_000  # bytes
 
 
 def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
-    """The table of a text; its first line is the header, unless there are names."""
+    """The table of a text; its first line is the header, unless names are given."""
     form = {
         "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
         "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
@@ -82,16 +82,16 @@ def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
     try:
         return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
     except pa.ArrowInvalid as error:
-        # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
+        # Arrow reads blocks of 1 MB; a line may extend into the next block but no further, a header not at all
         if not re.search("straddling object|Empty CSV file or block", str(error)):
             raise
-    # threads are slower for so many columns
+    # threads are slower for many columns
     whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
     return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
-    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
+    """Raise ValueError if a first line 0,1,2 may be pandas' header; a single 0 above integers is a label."""
     if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
         raise ValueError(
             f"expected names or values in the first line, got {first}, which may be either: "

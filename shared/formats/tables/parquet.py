@@ -1,4 +1,4 @@
-"""Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified."""
+"""Read columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .parquet_footer import column_chunks
 
 
 def read_parquet(path: Path) -> Any:
-    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
+    """All columns, as an Arrow table. Strings are dictionary-encoded, so repeated ones take memory once."""
     leaves = pq.read_metadata(path).schema
     strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
     with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
@@ -21,13 +21,13 @@ def read_parquet(path: Path) -> Any:
 
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
-    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
+    """Arrays of the named columns, at most `num_rows` rows at a time; `gaps` as for `from_arrow`."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
             yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
 
 
 def unpacked_bytes(path: Path) -> int:
-    """The memory that all columns take at most, by the file's footer."""
+    """An upper bound on the memory of all columns, from the file's footer."""
     with path.open("rb") as file:
         return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)

@@ -1,8 +1,8 @@
-"""Sizes of the column chunks of a Parquet file, from its footer.
+"""Read the sizes of a Parquet file's column chunks from its footer.
 
-Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
-exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
-reading will take are looked up here, in the structures of Parquet's format, by the compact protocol of Thrift.
+Arrow's own column chunk objects crash the process if a chunk's statistics in the footer are damaged (an uncaught C++
+exception; pyarrow 26, also through `pyarrow.dataset`). So the few numbers needed to estimate the memory for reading are
+parsed here, from the structures of Parquet's format in Thrift's compact protocol.
 
 Sources: parquet.thrift of apache/parquet-format, structs FileMetaData, RowGroup, ColumnChunk and ColumnMetaData; Thrift
 compact protocol encoding, doc/specs/thrift-compact-protocol.md of apache/thrift.
@@ -17,7 +17,7 @@ _MAGIC = b"PAR1"
 
 
 class Chunk(NamedTuple):
-    """A column of a row group: its path with dots, how many values it has, and its bytes without compression."""
+    """A column of a row group: its dotted path, its number of values, and its uncompressed size in bytes."""
 
     path: str
     num_values: int
@@ -37,7 +37,7 @@ def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
         groups = _Compact(file.read(length)).struct().get(4, [])
         return [[_chunk(chunk[3]) for chunk in group[1]] for group in groups]
     except (IndexError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
-        raise ValueError("expected a Parquet file, got one whose footer is damaged") from None
+        raise ValueError("expected a Parquet file, got one with a damaged footer") from None
 
 
 def _chunk(meta: dict[int, Any]) -> Chunk:
@@ -45,13 +45,13 @@ def _chunk(meta: dict[int, Any]) -> Chunk:
 
 
 class _Compact:
-    """Values of the compact protocol, one after the other: structs as dicts by the number of the field."""
+    """A reader of the compact protocol's values: structs become dicts by field number."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
     def struct(self) -> dict[int, Any]:
-        """The fields up to the stop."""
+        """The fields of a struct, up to the stop field."""
         fields: dict[int, Any] = {}
         field = 0
         while head := self._byte():
@@ -61,7 +61,7 @@ class _Compact:
         return fields
 
     def _value(self, kind: int) -> Any:
-        if kind in (1, 2, 3):  # of a list a bool takes a byte, too
+        if kind in (1, 2, 3):  # a bool in a list takes a byte too
             return self._byte()
         if kind in (4, 5, 6):
             return self._integer()

@@ -1,7 +1,7 @@
-"""Files of a detector's scores: one for each data set, and folders of them.
+"""Read files of a detector's scores, one for each data set, and list folders of them.
 
-OpenOOD saves an .npz for each set in one folder, `scores/cifar100.npz`, with `pred`, `conf` and `label` of its samples:
-its confidence is higher for the known, and so is turned.
+OpenOOD saves an .npz for each set in one folder, `scores/cifar100.npz`, with `pred`, `conf` and `label` of its samples.
+Its confidence is higher for known samples, and is therefore negated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .columns import file_of, open_column, whole_column
 from .npy import read_npz
 
 ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
-# sets of known classes, changed on purpose: OpenOOD's covariate-shifted ones
+# sets of known classes under covariate shift, from OpenOOD
 KNOWN_GROUP = "csid"
 
 
@@ -25,7 +25,7 @@ class Scores(NamedTuple):
     """Scores of a data set.
 
     scores: (N,) higher is more unknown
-    predictions, references: (N,) predicted and true classes of known samples; None where the file has none
+    predictions, references: (N,) predicted and true classes of known samples; None if the file has none
     """
 
     scores: Any
@@ -38,7 +38,7 @@ def read_scores(place: str | Path) -> Scores:
 
     Parameters: place, a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called `scores`, or with the
     name of a column after a colon, or "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for
-    the known, and comes back negated; `pred` and `label` of an .npz are the classes, predicted and true.
+    known samples, and is negated; `pred` and `label` of an .npz are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
     path, place = file_of(str(place)), str(place)
@@ -63,14 +63,14 @@ def read_scores(place: str | Path) -> Scores:
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
-    """The files of scores in a folder, by the names of their sets, with near/ and far/ before OpenOOD's.
+    """The files of scores in a folder by the names of their sets; OpenOOD's sets are prefixed with near/ or far/.
 
-    A set is named by its file without the ending; in folders within the folder, with theirs: near/cifar100. In a folder
-    without others, beside known samples of cifar10, cifar100, mnist, imagenet200 or imagenet, OpenOOD's sets are near/…
-    and far/… as in its benchmarks, and its covariate-shifted sets, which are of known classes, csid/….
+    A set has the name of its file without the suffix, after its subfolder, if any: near/cifar100. In a folder without
+    subfolders, beside known samples of cifar10, cifar100, mnist, imagenet200 or imagenet, OpenOOD's sets are near/… and
+    far/… as in its benchmarks, and its covariate-shifted sets of known classes csid/….
 
     Parameters: folder; known, the file of the known samples, which is left out.
-    Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for two of one name.
+    Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for duplicate names.
     """
     folder, known = Path(folder), Path(known)
     paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and path.is_file())

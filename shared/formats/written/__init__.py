@@ -1,1 +1,1 @@
-"""Results and boxes as files, written whole or not at all."""
+"""Write results and boxes to files, completely or not at all."""

@@ -1,11 +1,11 @@
-"""Aligned columns of text; a cell may have a role, which a terminal shows as bold, dim or in colour."""
+"""Align columns of text; a cell may have a role, which a terminal shows as bold, dim or in colour."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-Paint = Callable[[str, str], str]  # a text and its role to what is printed
+Paint = Callable[[str, str], str]  # from a text and its role to the printed text
 
 
 class Styled(str):
@@ -14,29 +14,29 @@ class Styled(str):
     role: str
 
     def __new__(cls, text: str, role: str) -> Styled:
-        """A text with a role."""
+        """Create a text with a role."""
         styled = super().__new__(cls, text)
         styled.role = role
         return styled
 
 
 def strong(text: str) -> Styled:
-    """A main text, such as a number: bold where there is colour."""
+    """A main text, such as a number: bold on terminals with colour."""
     return Styled(text, "strong")
 
 
 def quiet(text: str) -> Styled:
-    """A side note, such as an interval: grey where there is colour."""
+    """A side note, such as an interval: grey on terminals with colour."""
     return Styled(text, "quiet")
 
 
 def plain(text: str, role: str) -> str:
-    """The text as it is, whatever its role: for files and pipes, which have no colour."""
+    """The text unchanged, whatever its role: for files and pipes."""
     return str(text)
 
 
 def painted(cell: Any, paint: Paint) -> str:
-    """The text of a cell: a string, or several, each with a role of its own."""
+    """The text of a cell: a string, or several strings, each with its role."""
     return "".join(paint(part, getattr(part, "role", "")) for part in _parts(cell))
 
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: each to a draft beside it, which then takes its place."""
+"""Write files completely or not at all: each to a draft beside it, which then replaces it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pathlib import Path
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file, whole or not at all; see `write_files` for links, permissions and errors."""
+    """Write a file, completely or not at all; see `write_files` for links, permissions and errors."""
     write_files([(path, content)])
 
 
 def write_files(contents: Iterable[tuple[str | Path, str | bytes]]) -> None:
-    """Write some files, a text as UTF-8. None changes before the contents of all are written.
+    """Write files, text as UTF-8. No file changes before all contents are written.
 
-    A symbolic link stays one, and a file keeps its permissions. What is no file, such as a pipe, gets the content as
-    it is. Raises OSError with the name of the file that cannot be written; no drafts are left.
+    Symbolic links are kept, and so are permissions. Special files, such as pipes, are written directly. Raises OSError
+    with the name of the file that cannot be written; no drafts are left.
     """
     drafts: list[tuple[Path, Path]] = []
     others: list[tuple[Path, bytes]] = []
     try:
         for path, content in ((Path(name), content) for name, content in contents):
-            # only the odd bytes of a file's name, and halves of surrogate pairs in JSON, cannot be encoded
+            # only undecodable bytes of a file's name, and halves of surrogate pairs in JSON, cannot be encoded
             data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
             with _named(path):
                 before = _status(path)
@@ -46,7 +46,7 @@ def write_files(contents: Iterable[tuple[str | Path, str | bytes]]) -> None:
 
 
 def check_file(path: str | Path) -> None:
-    """Raise OSError, with the name of the file or folder, if `write_file` could not begin to write there."""
+    """Raise OSError, with the name of the file or folder, if `write_file` could not write there."""
     path = Path(path)
     with _named(path):
         before = _status(path)
@@ -57,7 +57,7 @@ def check_file(path: str | Path) -> None:
 def check_folder(folder: str | Path) -> None:
     """Raise OSError, with the name of the folder, if files cannot be written in it.
 
-    A file is written and removed again: a system may have more reasons to refuse than permissions say.
+    A file is written and removed again, since a system may refuse for reasons other than permissions.
     """
     folder = Path(folder)
     draft = _draft_in(folder)
@@ -69,7 +69,7 @@ def check_folder(folder: str | Path) -> None:
 
 
 def nearest_folder(folder: str | Path) -> Path:
-    """The folder, if it is there, or else the one above it in which `mkdir(parents=True)` begins."""
+    """The folder if it exists, or else its nearest existing parent, where `mkdir(parents=True)` begins."""
     folder = Path(folder).absolute()
     return next(place for place in (folder, *folder.parents) if os.path.lexists(place))
 
@@ -88,17 +88,17 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _target(path: Path) -> Path:
-    """The file itself, where the path is a link to it."""
+    """The path, or the target of a link."""
     return Path(os.path.realpath(path))
 
 
 def _draft_in(folder: Path) -> Path:
-    """A name that no other process takes, and of the same disk as its file; short, since the file's may be long."""
+    """A unique name for a draft on the disk of its file; short, since the file's own name may be long."""
     return folder / f".{os.urandom(8).hex()}.draft"
 
 
 def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> None:
-    # people who may not read the file may not read the draft either
+    # the draft must not be readable by users who may not read the file
     mode = 0o666 if before is None else 0o600
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(data)
@@ -111,7 +111,7 @@ def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> Non
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Put the caller's name of a file into errors, instead of the draft's name or none."""
+    """Put the caller's name of a file into errors, instead of the draft's name or no name."""
     try:
         yield
     except OSError as error:

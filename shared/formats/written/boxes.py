@@ -1,4 +1,4 @@
-"""Write boxes as YOLO labels and as COCO's JSON with all digits, all files of a call or none."""
+"""Write boxes as YOLO labels or COCO's JSON with all digits; a call writes all its files or none."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .atomic import write_file, write_files
 def write_yolo(dataset: Dataset, folder: str | Path) -> None:
     """Write the true boxes as YOLO labels: a text file for each image, with lines of class, cx, cy, w, h.
 
-    Coordinates have all digits that a float64 has, where Ultralytics keeps six. What is ignored is written too, since
-    the format has no mark for it. Raises ValueError for an image without a size.
+    Coordinates have all digits of a float64, while Ultralytics keeps six. Ignored objects are written too, since the
+    format has no mark for them. Raises ValueError for an image without a size.
     """
     write_files(_texts(dataset, dataset.references, Path(folder)))
 
@@ -34,12 +34,12 @@ def write_coco(dataset: Dataset, path: str | Path) -> None:
 
 
 def write_coco_results(detections: Detections, path: str | Path) -> None:
-    """Write predictions as COCO results, which name the images by the data set's ids."""
+    """Write predictions as COCO results, with the data set's image ids."""
     write_file(path, json.dumps(coco_results(detections)))
 
 
 def coco_annotations(dataset: Dataset) -> dict[str, Any]:
-    """Describe a data set as COCO does: images, annotations, and as categories its classes and all labels."""
+    """A data set as COCO annotations: images, annotations, and categories of all its classes and labels."""
     images = [
         {"id": key, "file_name": name if path is None else f"{name}{path.suffix}", **_size(dataset, i)}
         for i, (key, name, path) in enumerate(zip(dataset.ids, dataset.names, dataset.paths))
@@ -58,7 +58,7 @@ def coco_annotations(dataset: Dataset) -> dict[str, Any]:
 
 
 def coco_results(detections: Detections) -> list[dict[str, Any]]:
-    """Describe predictions as COCO does: a list of image_id, category_id, bbox and score."""
+    """Predictions as COCO results: a list of image_id, category_id, bbox and score."""
     return [
         {"image_id": key, "category_id": label, "bbox": box, "score": score}
         for key, boxes in zip(detections.dataset.ids, detections.predictions)
@@ -77,7 +77,7 @@ def _size(dataset: Dataset, place: int) -> dict[str, int]:
 
 
 def _texts(dataset: Dataset, images: Sequence[Boxes], folder: Path) -> Iterator[tuple[Path, str]]:
-    """For each image its text file, with all folders above it made, and the lines of its boxes."""
+    """Yield the text file of each image, after its folders are created, and the lines of its boxes."""
     for place, boxes in enumerate(images):
         path = folder / f"{dataset.names[place]}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Rows as the text of a .csv without cells that a spreadsheet would read as formulas."""
+"""Write rows as CSV without cells that a spreadsheet would read as formulas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """The text of a .csv; a cell that begins like a formula, but is no number, gets an apostrophe before it.
+    """Rows as CSV; a cell that begins like a formula, but is not a number, is prefixed with an apostrophe.
 
     >>> print(csv_text([["name", "auroc"], ["=1+1", -0.5], ["-1", None]]), end="")
     name,auroc

@@ -1,4 +1,4 @@
-"""Results for loggers: numbers by slash-joined names, for W&B, trackio, MLflow and TensorBoard."""
+"""Flatten results for loggers, such as W&B, trackio, MLflow and TensorBoard: numbers by slash-joined names."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
-# an evaluation's records of itself and of another model, beside its results
+# entries of an evaluation that are records, not results
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
 RECORDS = frozenset({"evaluation", "comparison", "other", "samples", KINDS})
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
-    """The scalars of results by slash-joined names; lists, tables, words and truth values are left out.
+    """The scalars of results by slash-joined names; lists, tables, strings and booleans are left out.
 
-    So is the record of an evaluation. A row of the table "groups" gives a name for each of its numbers:
+    So is the record of an evaluation. Each number of a row of the table "groups" gets a name such as
     near/cifar100/auroc.
 
     Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
-    plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
-    dash, dot, blank or slash, such as the @ of accuracy@5.
+    plain, whether to replace characters that MLflow refuses in names with underscores: any but letters, digits,
+    underscore, dash, dot, blank and slash, such as the @ of accuracy@5.
     Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
 
     >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
@@ -40,9 +40,9 @@ def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -
 
 
 def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """The rows of the table "groups" by their names, each with its numbers by key.
+    """The rows of the table "groups" by group, each with its numbers by key.
 
-    Returns {group: {key: number}}. Raises ValueError for columns of several lengths and a group that comes twice.
+    Returns {group: {key: number}}. Raises ValueError for columns of different lengths and repeated groups.
 
     >>> rows_of_groups({"group": ["a", "b"], "auroc": [1.0, 0.5]})
     {'a': {'auroc': 1.0}, 'b': {'auroc': 0.5}}

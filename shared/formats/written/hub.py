@@ -1,11 +1,11 @@
-"""Results for Hugging Face's Hub: the model-index of a model's card, and `.eval_results/*.yaml`.
+"""Convert results for Hugging Face's Hub: the model-index of a model's card, and `.eval_results/*.yaml`.
 
-Both are plain dicts and lists for YAML, which is written by what writes the card, huggingface_hub for one:
+Both are plain dicts and lists for YAML, to be written by huggingface_hub or another tool:
 
     from huggingface_hub import metadata_update
     metadata_update("me/model", to_model_index(results, model="model", dataset="cifar10"))
 
-Nothing here needs huggingface_hub, and nothing is sent anywhere.
+This module does not need huggingface_hub, and sends nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def to_model_index(
     source_url: str | None = None,
     source_name: str | None = None,
 ) -> dict[str, Any]:
-    """The metadata of a model's card with these results, as huggingface_hub's `EvalResult` has them.
+    """The metadata of a model's card with these results, as in huggingface_hub's `EvalResult`.
 
     Parameters: results of a metric, of several by name, or of an evaluation, with scalars by the names of `flat`;
-    model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its config,
-    split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of each
-    number; source_url and source_name, where the results come from.
+    model, the name of the model; dataset, its id on the Hub; dataset_name, its displayed name, by default the id; its
+    config, split and revision; task, the Hub's id of the task; options of the metric, which become `args` of each
+    number; source_url and source_name, the source of the results.
 
-    Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the whole, so
-    that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
-    Raises ValueError where there is no number, for NaN, for an empty name, and for a source_name without source_url.
+    Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the full name,
+    so that `near/cifar100/auroc` is an auroc. Infinite thresholds are "Infinity" or "-Infinity".
+    Raises ValueError if there is no number, for NaN, for an empty name, and for a source_name without source_url.
     Source: model-index in hub-docs' modelcard.md.
 
     >>> index = to_model_index({"auroc": 0.75}, model="resnet", dataset="cifar10", split="test")["model-index"]
@@ -100,7 +100,7 @@ def to_eval_results(
             "dataset": _without_none({"id": dataset, "task_id": task, "revision": revision}),
             "value": numbers[name],
             **_without_none({"date": date}),
-            **_source(**source),  # a dict of its own: YAML would write a reference to one that is shared
+            **_source(**source),  # a new dict each time, since YAML would write a reference to a shared one
             **_without_none({"notes": notes}),
         }
         for task, name in tasks.items()

@@ -1,4 +1,4 @@
-"""Results as JSON and from JSON, and their values as text."""
+"""Convert results to and from JSON, and their values to text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
-    """Results as JSON, in which ±inf is "Infinity" or "-Infinity", since JSON has no such number.
+    """Results as JSON; ±inf becomes "Infinity" or "-Infinity", since JSON has no such number.
 
     >>> as_json({"macro_open_f": 0.5, "macro_open_f_threshold": -math.inf})
     '{"macro_open_f": 0.5, "macro_open_f_threshold": "-Infinity"}'
@@ -35,9 +35,9 @@ def _finite(value: Any) -> Any:
 
 
 def read_results(path: str | Path) -> dict[str, Any]:
-    """Results from a file of JSON, as the commands save them; "Infinity" and "-Infinity" are numbers again.
+    """Read results that a command saved as JSON; "Infinity" and "-Infinity" become numbers.
 
-    Returns the dict of results. Raises ValueError, with the file's name, for what is none.
+    Returns the dict of results. Raises ValueError, with the file's name, for anything else.
     """
     with named(path):
         results = _numbers(parse_json(Path(path).read_bytes()))
@@ -55,7 +55,7 @@ def _numbers(value: Any) -> Any:
 
 
 def value_text(value: Any, percent: bool = False) -> str:
-    """A value as it is printed in tables: fractions with six digits, or in percent with two; lists with commas.
+    """A value as text for tables: fractions with six decimals, or in percent with two; lists with commas.
 
     >>> value_text(0.25), value_text(0.25, percent=True), value_text([1, 0.5])
     ('0.250000', '25.00', '1, 0.500000')
@@ -68,7 +68,7 @@ def value_text(value: Any, percent: bool = False) -> str:
 
 
 def shares(results: Mapping[str, Any]) -> frozenset[str]:
-    """The keys of results that may be printed in percent, as their `kinds` say, with the ends of their intervals."""
+    """The keys of results that may be printed in percent, by their `kinds`, with the ends of their intervals."""
     kinds = results.get(KINDS, {})
     return frozenset(
         f"{key}{end}" for key, kind in kinds.items() if kind.get("share") for end in ("", "_low", "_high", "_error")

@@ -1,4 +1,4 @@
-"""Thresholds in a file of JSON: their kinds of scores, their rule, and their promise.
+"""Read and write fitted thresholds as JSON, with their kinds of scores, their rule, and their guarantee.
 
     {
       "decision": "score > threshold",
@@ -24,13 +24,13 @@ _DECISION = "score > threshold"
 
 
 class FittedThreshold(NamedTuple):
-    """A fitted threshold: a sample, image or pixel is anomalous (unknown) iff score > threshold.
+    """A fitted threshold: a sample, image or pixel is anomalous (unknown) if score > threshold.
 
-    of: the kinds of scores it is for: samples, images, pixels
-    rule: the rule that it was fitted by
-    promise: the guarantee, in a sentence
+    of: the kinds of scores that it applies to: samples, images, pixels
+    rule: the rule of the fit
+    promise: the guarantee, as a sentence
     threshold: a number, or numbers by category
-    fitted_on: where the scores come from, and how many there are
+    fitted_on: the sources of the scores, and their numbers
     """
 
     of: tuple[str, ...]
@@ -40,21 +40,21 @@ class FittedThreshold(NamedTuple):
     fitted_on: Mapping[str, Any]
 
     def as_results(self) -> dict[str, Any]:
-        """As it stands in a file."""
+        """The threshold as a dict for JSON."""
         return {"decision": _DECISION, **self._asdict(), "of": [*self.of]}
 
 
 def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, float]:
-    """The threshold of a file for scores of one of some kinds: a number, or numbers by category.
+    """The threshold in a file, for scores of one of the `kinds`: a number, or numbers by category.
 
-    Raises ValueError with the file's name for a file that holds none, and for one of scores of other kinds.
+    Raises ValueError with the file's name for a file without a threshold, and for a threshold of other kinds.
     """
     results = read_results(path)
     of, threshold = results.get("of"), results.get("threshold")
     by_category = threshold if isinstance(threshold, dict) else {"": threshold}
     numbers = {str(name): float(x) for name, x in by_category.items() if isinstance(x, (int, float)) and x == x}
     if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) != max(1, len(by_category)):
-        raise ValueError(f"{path}: expected what openworld-metrics threshold --save writes, got other JSON")
+        raise ValueError(f"{path}: expected a file of openworld-metrics threshold --save, got other JSON")
     if not {*kinds} & {*map(str, of)}:
         raise ValueError(
             f"{path}: expected a threshold of {' or '.join(kinds)}, got one of {' and '.join(map(str, of))}"

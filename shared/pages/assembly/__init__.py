@@ -1,1 +1,1 @@
-"""The metric's columns, put together from the arrays that were read."""
+"""Assemble the metric's columns from the arrays that were read."""

@@ -13,9 +13,9 @@ from .gather import Arguments
 
 
 def with_groups(page: Page, arguments: Arguments) -> Arguments:
-    """The arguments without the names of data sets of known samples alone, which belong to every group.
+    """The arguments, where data sets of known samples alone have no name: their samples then belong to every group.
 
-    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
+    The arguments are unchanged if the page cannot tell known from unknown samples, or only one kind is named.
     """
     columns = arguments.columns
     if GROUPS not in columns or page.outside is None:
@@ -23,7 +23,7 @@ def with_groups(page: Page, arguments: Arguments) -> Arguments:
     groups = np.asarray(columns[GROUPS], dtype=object)
     try:
         unknown = np.asarray(page.outside(columns), bool)
-    except (ValueError, TypeError):  # which the metric says better
+    except (ValueError, TypeError):  # the metric's own message is better
         return arguments
     if unknown.shape != groups.shape:
         return arguments
@@ -36,7 +36,7 @@ def with_groups(page: Page, arguments: Arguments) -> Arguments:
 
 
 def shares_of_groups(groups: Any) -> int:
-    """The factor by which groups multiply the samples to go through: samples without a group count for each.
+    """The factor by which groups multiply the samples to process: samples without a group count in each group.
 
     >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
     (1, 2)

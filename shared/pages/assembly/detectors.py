@@ -1,4 +1,4 @@
-"""Several detectors at once: a column for which several names are chosen gives the arguments once for each."""
+"""Several detectors at once: if a column may be any of several arrays, each of them gives one set of arguments."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .guesses import MadeOf, source_of
 def detectors(
     page: Page, sources: Sequence[Data], chosen: MadeOf | None = None, read_as: str = "automatic"
 ) -> dict[str, Arguments]:
-    """The arguments for each detector, by the name of what it is made of, in the order chosen.
+    """The arguments for each detector, by the name of its array or in its rows, in the order chosen.
 
     Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
-    several matrices or stacks of maps, or rows of which a column says the detector. All other columns are the same for
-    each. Where there is one detector, its name is that of the metric's column. Raises what `gather` raises.
+    several matrices or stacks of maps, or rows with a column that names the detector. Detectors share all other
+    columns. A single detector is named after the metric's column. Raises the errors of `gather`.
     """
     made_of = completed(page, sources, chosen)
     rows = _names_of_rows(page, sources, made_of)
@@ -47,9 +47,9 @@ def detectors(
 
 
 def _names_of_rows(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[str]:
-    """The detectors that a column says of each row; none where there is no such column.
+    """The distinct names in the column of detectors; none if there is no such column.
 
-    Raises ValueError for a row without one.
+    Raises ValueError for a row without a name.
     """
     column = next((column for column in page.columns if isinstance(column, Detectors)), None)
     if column is None or not is_used(column, made_of[column.name]):
@@ -63,7 +63,7 @@ def _names_of_rows(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list
 
 
 def pooled(several: Mapping[str, Arguments]) -> dict[str, Any]:
-    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    """The columns of the first detector; lists of images are followed by those of the other detectors."""
     first, *others = several.values()
     columns = dict(first.columns)
     for one in others:

@@ -1,4 +1,4 @@
-"""Scores that are higher for in-distribution samples: an AUROC below a half shows it."""
+"""Detect scores that are higher for in-distribution samples, by an AUROC below 0.5."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def column_of_scores(page: Page) -> Scores | None:
 
 
 def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float]:
-    """The AUROC of each detector with scores in the wrong direction; empty if that cannot be told.
+    """The AUROC of each detector with scores in the wrong direction, if it can be computed.
 
-    Higher scores are to mean out-of-distribution, or unknown.
+    Higher scores should mean out-of-distribution, or unknown.
     """
     aurocs: dict[str, float] = {}
     column = column_of_scores(page)
@@ -45,6 +45,6 @@ def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float
 
 
 def labelled_outside(columns: Mapping[str, Any]) -> Any:
-    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    """Whether each sample of an open-set metric is unknown: by `open_labels`, or by references below 0."""
     labels = columns.get("open_labels")
     return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1

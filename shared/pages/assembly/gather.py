@@ -1,4 +1,4 @@
-"""The arguments of a metric, from the arrays that its columns are made of."""
+"""Build the arguments of a metric from the arrays chosen for its columns."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .sizes import fitted
 
 
 class Arguments(NamedTuple):
-    """The columns that a metric is computed from, by the names of its arguments.
+    """The columns for a metric's computation, by the names of its arguments.
 
-    names: of the images, where they are known
-    note: how images were paired, in words
-    classes, sizes: names of classes by their ids, and of each image its width and height, where they are known
+    names: names of the images, where known
+    note: a sentence on how images were paired
+    classes, sizes: class names by id, and the width and height of each image, where known
     """
 
     columns: dict[str, Any]
@@ -43,15 +43,15 @@ def gather(
     read_as: str = "automatic",
     detector: str = "",
 ) -> Arguments:
-    """Put the metric's columns together; what they are made of is guessed from the names where it is not chosen.
+    """Assemble the metric's columns; arrays that are not chosen are guessed from their names.
 
-    detector: its rows alone are taken, where a column names the detector of each row
-    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    detector: if a column names the detector of each row, only this detector's rows are taken
+    Raises TypeError for a required column without arrays, ValueError for a name that is not in the data.
     """
     made_of = completed(page, sources, chosen)
     values: dict[str, Any] = {}
-    ids: dict[str, Any] = {}  # of a column of rows, the image of each row
-    origin: dict[str, int] = {}  # of each column, its input
+    ids: dict[str, Any] = {}  # the image of each row, by column
+    origin: dict[str, int] = {}  # the index of each column's input
     owners: tuple[Data, Any] | None = None
     grouped: Column | None = None
     for column in columns_of(page, made_of):
@@ -84,7 +84,7 @@ def gather(
         note = _note_on_images(sources, ids, origin, owned) if len(ids) == 2 else ""
         if grouped is not None:
             values[grouped.name], alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
-            note += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
+            note += f" Images without a group count in each group: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(image_names) == 2:
         (maps, map_names), (masks, mask_names) = image_names.items()
         values[masks], has_mask, note = pair(values[maps], map_names, values[masks], mask_names)
@@ -100,7 +100,7 @@ def gather(
 def _fit(
     page: Page, made_of: MadeOf, values: dict[str, Any], names: Sequence[str] = (), has_mask: Sequence[bool] = ()
 ) -> None:
-    """Make maps as large as their masks, in place, if that is chosen."""
+    """Resize maps to their masks, in place, if that is chosen."""
     column = next((column for column in page.columns if isinstance(column, Maps) and column.name in values), None)
     if column is None or "references" not in values:
         return
@@ -111,12 +111,12 @@ def _fit(
 
 
 def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:
-    """The names that each column is made of: the choice, or a guess where there is none."""
+    """The names of the arrays for each column: as chosen, or guessed."""
     return {name: list((chosen or {}).get(name) or names) for name, names in guess(page, sources).items()}
 
 
 def is_used(column: Column, names: Sequence[str]) -> bool:
-    """Whether a column is made of anything."""
+    """Whether any array is chosen for a column."""
     return bool(names) and not (column.unused and column.unused in names)
 
 
@@ -131,7 +131,7 @@ def _check_optional(column: Column, data: Data) -> None:
 def _note_on_images(
     sources: Sequence[Data], ids: Mapping[str, Any], origin: Mapping[str, int], owned: Owned | None
 ) -> str:
-    """Which images have rows, or a file, on one side only."""
+    """A note on images that have rows, or a file, on one side only."""
     files: dict[str, list[Any]] = {}
     for side, part in ids.items():
         names, images = sources[origin[side]].names, np.asarray(part)
@@ -145,7 +145,7 @@ def _note_on_images(
 def _names_of_images(
     page: Page, sources: Sequence[Data], made_of: MadeOf, origin: Mapping[str, int], ids: Mapping[str, Any]
 ) -> dict[str, list[str]]:
-    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    """The names of the images, for each column that has them; images of rows in the order of their first rows."""
     if ids:
         rows = [str(name) for part in ids.values() for name in np.asarray(part).ravel().tolist()]
         return {next(iter(ids)): list(dict.fromkeys(rows))}

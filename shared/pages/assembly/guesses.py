@@ -1,4 +1,4 @@
-"""Guesses of what the metric's columns are made of: by names first, then by values."""
+"""Guess the arrays for each of the metric's columns: by names first, then by values."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MadeOf = Mapping[str, Sequence[str]]  # column of the metric → names of arrays
 
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """For each column of the metric, the names it may be made of."""
+    """The names of the arrays that each column may be made of."""
     return {column.name: column.offer(source_of(column, None, sources)) for column in page.columns}
 
 
 def source_of(column: Column, names: Sequence[str] | None, sources: Sequence[Data]) -> Data:
-    """The data of a column's own input, or of the first, which may hold all columns."""
+    """The data of a column's own input, or of the first input, which may hold all columns."""
     own, first = sources[column.source], sources[0]
     has = own.arrays if names is None else {*names} & {*own.arrays, *runs(own)}
     return own if has else first
 
 
 def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    """Guess the names of the arrays for each column; an empty list where nothing fits."""
     guesses: dict[str, list[str]] = {}
     for column in page.columns:
         data = sources[column.source]
@@ -44,39 +44,39 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
 
 
 def settled(page: Page, sources: Sequence[Data], chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
-    """The names that each column is made of: the choice as long as the data offer it, otherwise the guess."""
+    """The names of the arrays for each column: as chosen if the data have them, otherwise as guessed."""
     kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
     return guess(page, sources) | kept
 
 
 def _free(data: Data, guesses: MadeOf) -> list[str]:
-    """The arrays that no column is made of."""
-    taken = {name for names in guesses.values() for name in names}
-    return [name for name in data.arrays if name not in taken]
+    """The names of arrays that no column uses."""
+    used = {name for names in guesses.values() for name in names}
+    return [name for name in data.arrays if name not in used]
 
 
 def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
-    """Guess in place: labels are the one column of two values, class ids the one of integers, scores the rest."""
+    """Guess in place: labels are the only array of two values, class ids the only one of integers, scores the rest."""
     for column in sorted(page.columns, key=lambda column: column.precedence):
         if column.required and not column.part_of and not guesses[column.name]:
             data = sources[column.source]
             numbered = runs(data)
-            taken = {name for names in guesses.values() for run in names for name in numbered.get(run, [])}
+            used = {name for names in guesses.values() for run in names for name in numbered.get(run, [])}
             arrays = {
                 name: np.asarray(data.arrays[name])
                 for name in _free(data, guesses)
-                if name not in taken and num_dimensions(data.arrays[name]) == 1
+                if name not in used and num_dimensions(data.arrays[name]) == 1
             }
             guesses[column.name] = column.guess_by_values(arrays)
 
 
 def missing_columns(page: Page, made_of: MadeOf) -> list[str]:
-    """The required columns that are made of nothing."""
+    """The required columns without arrays."""
     return [column.name for column in columns_of(page, made_of) if column.required and not made_of[column.name]]
 
 
 def columns_of(page: Page, made_of: MadeOf) -> list[Column]:
-    """The metric's columns; their stand-ins (`part_of`) if these alone are complete."""
+    """The metric's usual columns; their replacements (`part_of`) if only these are complete."""
     usual = [column for column in page.columns if not column.part_of]
     instead = [column for column in page.columns if column.part_of]
     has_usual, has_instead = (

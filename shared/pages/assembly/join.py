@@ -1,4 +1,4 @@
-"""Columns that need more than taking: rows by image, one value an image, and sets of scores side by side."""
+"""Join and split columns: rows by image, one value for each image, and parts of one argument."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .pairing import check_common
 
 
 class Owned(NamedTuple):
-    """The detector of each row of a column, and the detector to select."""
+    """The detector of each row of column `side`, and the name of the detector to select."""
 
     side: str
     detectors: Any
@@ -27,11 +27,11 @@ class Owned(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows of the detector, (N,) booleans."""
+        """Whether each row belongs to the selected detector, (N,) booleans."""
         return np.asarray(self.detectors).astype(str) == self.name
 
     def part(self, column: Any) -> np.ndarray:
-        """Its rows of a column."""
+        """The rows of a column that belong to the selected detector."""
         if len(column) != len(self.rows):
             raise ValueError(f"detector: expected {len(column)} names, one for each row, got {len(self.rows)}")
         return np.asarray(column)[self.rows]
@@ -46,11 +46,11 @@ def split_images(
 ) -> None:
     """Split rows by the image they belong to, in place.
 
-    Images keep the order in which they come first. Beside a column of rows, one of a value for each row holds the same
-    for all rows of an image, and gives that.
+    Images are in the order of their first rows. A column with one value a row, such as the group, must hold one value
+    for all rows of an image, and is reduced to it.
 
-    Parameters: ids, for each column of rows, the image of each row; origin, which columns are of one input, since the
-    images of another may come in another order; owned, the detector of the rows to keep; all images stay.
+    Parameters: ids, the image of each row, by column; origin, the index of each column's input, since inputs may order
+    their images differently; owned, the detector of the rows to keep, or None for all rows. No image is dropped.
     """
     images_of = {name: _images(name, part) for name, part in ids.items()}
     check_common(images_of)
@@ -77,22 +77,22 @@ def group_images(
 ) -> tuple[list[Any], list[str]]:
     """The group of each image, None for an image without one, and the names of the images without one.
 
-    The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
+    A group is read from the image's rows, in either input, or from its file. Raises ValueError for an image in several.
     """
-    of: dict[Any, Any] = {}
+    group_of: dict[Any, Any] = {}
     data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
     if names[0] == FOLDER and FOLDER in data.names:
-        of |= dict(zip(data.names["image"], data.names[FOLDER]))
+        group_of |= dict(zip(data.names["image"], data.names[FOLDER]))
     else:
         for side in ids:
             if {*names} <= {*sources[origin[side]].arrays}:
                 own = np.asarray(column.take(names, sources[origin[side]]), dtype=object)
                 for image, group in zip(_images(side, ids[side]), own):
-                    if not is_blank(group) and of.setdefault(image, group) != group:
-                        got = f"{of[image]} and {group} for {image}"
+                    if not is_blank(group) and group_of.setdefault(image, group) != group:
+                        got = f"{group_of[image]} and {group} for {image}"
                         raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
     images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
-    groups = [of.get(image) for image in images]
+    groups = [group_of.get(image) for image in images]
     return groups, [str(image) for image, group in zip(images, groups) if group is None]
 
 
@@ -100,14 +100,14 @@ def _images(name: str, part: Any) -> list[Any]:
     """The image of each row."""
     images = np.asarray(part)
     if images.ndim != 1:
-        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+        raise ValueError(f"{name}: expected one column that names the image, got shape {images.shape}")
     if pd.isna(images).any():
         raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
     return list(images.tolist())
 
 
 def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
-    """Make the function that splits values by image, in the order of `images`; an image's values keep their order."""
+    """A function that splits values by image, in the order of `images`; an image's values keep their order."""
     places = {image: i for i, image in enumerate(images)}
     place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
     order = np.argsort(place, kind="stable")
@@ -116,7 +116,7 @@ def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], lis
 
 
 def _one_each(name: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> np.ndarray:
-    """The one value of each image."""
+    """The value of each image. Raises ValueError for an image whose rows have several."""
     values = []
     for image, part in zip(images, parts):
         distinct = pd.unique(part)
@@ -127,17 +127,18 @@ def _one_each(name: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> 
 
 
 def join_parts(page: Page, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
+    """The metric's arguments, joined from their parts without blank cells at their ends."""
     parts: dict[str, list[Any]] = {}
     for column in page.columns:
         if column.name in values:
             value = values[column.name]
-            parts.setdefault(column.part_of or column.name, []).append(_ended(value) if column.part_of else value)
+            part = _without_trailing_blanks(value) if column.part_of else value
+            parts.setdefault(column.part_of or column.name, []).append(part)
     return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
-def _ended(column: Any) -> Any:
-    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
+def _without_trailing_blanks(column: Any) -> Any:
+    """A column without blank cells at its end; whole numbers, which blank cells make floats, become ints again."""
     value = np.asarray(column)
     blank = pd.isna(value)
     if value.ndim != 1 or not blank.any():

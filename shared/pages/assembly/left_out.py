@@ -1,4 +1,4 @@
-"""Rows of a table with cells that cannot be read, and the data without them."""
+"""Find the rows of a table with unreadable cells, and drop them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MAX_PLACES = 10  # lines that are named
 class Unread(NamedTuple):
     """Rows that cannot be read.
 
-    rows: (n,) their places, from 0; size: of how many rows
-    wrong: what is wrong, a sentence for each column
-    columns: the column of the metric that each array with such cells is taken for, by the array's name
-    line: the line of the first row in its file, None where it has none
+    rows: (n,) their indices, from 0; size: the number of rows in the table
+    wrong: a sentence for each column with such cells
+    columns: the metric's column for each array with such cells, by the array's name
+    line: the line of the table's first row in its file, None for data without lines
     """
 
     rows: np.ndarray
@@ -33,26 +33,27 @@ class Unread(NamedTuple):
 
     @property
     def question(self) -> str:
-        """The errors, and their cure."""
+        """The errors and how to resolve them."""
         rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
         return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
 
     @property
     def note(self) -> str:
-        """The sentence that the rows are left out."""
+        """A sentence that says which rows are left out."""
         first = 1 if self.line is None else self.line
         places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
         more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""
         word = ("row" if self.line is None else "line") + ("s" if len(self.rows) > 1 else "")
         are = "is" if len(self.rows) == 1 else "are"
-        return f"{len(self.rows):,} of {self.size:,} rows {are} left out, which cannot be read: {word} {places}{more}."
+        unreadable = f"{len(self.rows):,} of {self.size:,} rows cannot be read and"
+        return f"{unreadable} {are} left out: {word} {places}{more}."
 
 
 def unread(page: Page, sources: Sequence[Data], made_of: MadeOf) -> Unread | None:
-    """The rows with a cell that cannot be read, in any column that is used.
+    """The rows with an unreadable cell in a column that is used.
 
-    None where there is none, where all are, where columns differ in length, and of pages with images, whose rows are
-    not their samples.
+    None if no row or every row is unreadable, if columns differ in length, and on pages of images, where rows are not
+    samples.
     """
     if page.images or len(sources) > 1:
         return None
@@ -78,7 +79,7 @@ def unread(page: Page, sources: Sequence[Data], made_of: MadeOf) -> Unread | Non
 
 
 def without(data: Data, out: Unread) -> Data:
-    """The data without these rows; what was text or had gaps is numbers again."""
+    """The data without these rows; columns that held text or gaps only there become numbers."""
     kept = np.delete(np.arange(out.size), out.rows)
     arrays = dict(data.arrays)
     for name, array in data.arrays.items():

@@ -1,4 +1,4 @@
-"""Scores of logits, where there is no column of scores: each is a detector, and they are compared."""
+"""Scores computed from logits where no column holds scores: each score is a detector, to compare with the others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..reading.data import Data
 from ..reading.names import num_dimensions, runs
 
 _OF_LOGITS = {"msp": scores.msp, "max logit": scores.max_logit, "energy": scores.energy, "entropy": scores.entropy}
-_OF_PROBABILITIES = ("msp", "entropy")  # the others are not those of the logits
+_OF_PROBABILITIES = ("msp", "entropy")  # the other two need the logits themselves
 
 
 def with_scores_of_logits(sources: Sequence[Data]) -> list[Data]:
-    """The data, with open-set scores of their only matrix (N, C ≥ 2) of logits where no array could be a score.
+    """The data, with open-set scores of their only matrix (N, C ≥ 2) of logits if no array could be a score.
 
-    They are called "msp of logits" and so on, after the matrix. Of rows that are probabilities there are those scores
-    that do not need logits: log p has the softmax p.
+    They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
+    not need logits, computed from log p, since softmax(log p) = p.
 
     >>> (data,) = with_scores_of_logits([Data({"logits": np.asarray([[2.0, 0.0], [0.0, -1.0]]), "labels": [0, 1]})])
     >>> [*data.arrays][2:]
@@ -38,13 +38,13 @@ def with_scores_of_logits(sources: Sequence[Data]) -> list[Data]:
     kinds = _OF_PROBABILITIES if likely else [*_OF_LOGITS]
     try:
         columns = {f"{kind} of {name}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
-    except (ValueError, TypeError):  # NaN, or no logits at all
+    except (ValueError, TypeError):  # NaN, or a matrix of something else
         return [*sources]
     return [data._replace(arrays={**data.arrays, **columns}), *sources[1:]]
 
 
 def _only_matrix(data: Data) -> tuple[str, np.ndarray] | None:
-    """The one matrix of floats, or run of numbered columns of them, with its name."""
+    """The name and values of the only matrix of floats, or the only run of numbered columns of floats."""
     matrices = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 2}
     for names in runs(data).values():
         matrices[names[0].rstrip("0123456789_ ")] = np.column_stack([data.arrays[name] for name in names])

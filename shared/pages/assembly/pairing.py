@@ -1,4 +1,4 @@
-"""Maps and masks of the same image, by the names of their files, in whatever order and folders they came."""
+"""Pair the map and mask of each image by file name, whatever their order and folders."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ CATEGORY = "category"
 def pair(
     maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
 ) -> tuple[list[Any], list[bool], str]:
-    """The mask of each map, whether it has one, and a note.
+    """The mask of each map, whether the map has one, and a note.
 
-    A map without a mask is of a normal image; a mask without a map is left out. Names count from their end, as many
-    folders as tell the maps apart. Raises ValueError where no name is in both, and for two masks of one map.
+    A map without a mask belongs to a normal image; a mask without a map is left out. Names are compared from their end,
+    with as many folders as distinguish the maps. Raises ValueError for two maps or masks of one name, and where maps
+    and masks have no name in common.
     """
     parts, map_keys = keys(map_names)
     if len(set(map_keys)) < len(map_keys):
@@ -32,7 +33,7 @@ def pair(
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
     if not places.keys() & set(map_keys):
         raise ValueError(
-            f"masks: expected files named like the maps ({some(map_keys)}), got {some(mask_keys)}: no name is in both"
+            f"masks: expected files named like the maps ({some(map_keys)}), got {some(mask_keys)}: no name in common"
         )
     paired = [
         np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
@@ -42,17 +43,17 @@ def pair(
 
 
 def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:
-    """How many images are normal for want of a mask, and which masks belong to no map."""
+    """A note on images that count as normal because they have no mask, and on masks without a map."""
     without = [name for name in map_keys if name not in set(mask_keys)]
     alone = [name for name in mask_keys if name not in set(map_keys)]
     note = f"{len(map_keys):,} maps, paired with their masks by name."
     if without:
         note += f" {len(without):,} have no mask and count as normal: {some(without)}."
-    return note + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
+    return note + (f" {len(alone):,} masks have no map and are left out: {some(alone)}." if alone else "")
 
 
 def with_categories(sources: Sequence[Data]) -> list[Data]:
-    """Maps and masks; the folders of the maps are categories where each has normal and anomalous images."""
+    """Maps and masks; folders of maps become categories if each holds normal and anomalous images."""
     maps, masks = sources
     if FOLDER not in maps.arrays or "references" not in masks.names:
         return [maps, masks]
@@ -67,9 +68,9 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
 
 
 def note_on_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
-    """Which images have boxes, or a file, on one side only.
+    """A note on images that have boxes, or a file, on one side only.
 
-    files: the images of predictions and of references
+    files: the images of the predictions and of the references, by column
     """
     (first, predicted), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
     both = (predicted, true), (true, predicted)
@@ -77,15 +78,15 @@ def note_on_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str
     of = f" of {detector}" if detector else ""
     notes = []
     if alone:
-        notes.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+        notes.append(f"Images with {first}{of} but no {second}, so all are wrong: {len(alone):,} ({some(alone)}).")
     if empty:
-        notes.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+        notes.append(f"Images with {second} but no {first}{of}: {len(empty):,} ({some(empty)}).")
     return " ".join(notes)
 
 
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
-    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    """Raise ValueError if the rows of two columns name their images, and no name is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
     if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
         first, second = (some(list(dict.fromkeys(side))) for side in sides)
-        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: no name in common")

@@ -1,4 +1,4 @@
-"""Reading the data of a page: one pipeline, for a look at them and for a computation alike.
+"""Read the data of a page, in one pipeline for previews and computations.
 
 inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what columns are made of
 └─ unread, without ─→ arrays without rows that cannot be read ─ detectors ─→ arguments
@@ -19,12 +19,12 @@ from .sources import checked_sources
 
 
 class Reading(NamedTuple):
-    """Data, and the names of the arrays that the metric's columns are made of.
+    """The data of a page, and the names of the arrays for each of the metric's columns.
 
     sources: the arrays of each input, without rows that are left out
-    offers, made_of: for each column of the metric, the names it may be made of, and the names it is made of
+    offers, made_of: the arrays that each column may be made of, and those that it is made of, by name
     read_as: how whole numbers of a matrix are read, one of `columns.column.READ_AS`
-    missing: required columns that are made of nothing
+    missing: required columns without arrays
     unread: rows that cannot be read, and whether they are left out
     """
 
@@ -39,16 +39,16 @@ class Reading(NamedTuple):
 
     @property
     def num_unread(self) -> int:
-        """How many rows cannot be read."""
+        """The number of rows that cannot be read."""
         return 0 if self.unread is None else len(self.unread.rows)
 
     @property
     def classes(self) -> Mapping[int, str]:
-        """Names of classes by their ids, where the data give any."""
+        """Class names by id, where the data have any."""
         return self.sources[-1].classes
 
     def detectors(self) -> dict[str, Arguments]:
-        """The arguments of the metric for each detector. Raises what putting the columns together raises."""
+        """The arguments of the metric for each detector. Raises the errors of `assembly.detectors`."""
         return detectors(self.page, self.sources, self.made_of, self.read_as)
 
 
@@ -60,7 +60,7 @@ def read(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> Reading:
-    """Read the inputs of a page. A choice of columns stays as long as the data offer it.
+    """Read the inputs of a page. Chosen columns are kept if the data have them.
 
     leave_out: whether rows that cannot be read are left out
 
@@ -76,7 +76,7 @@ def settle(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> Reading:
-    """As `read`, of data that are read already."""
+    """As `read`, for data that have been read."""
     offers = offered(page, sources)
     made_of = settled(page, sources, chosen or {}, offers)
     missing = missing_columns(page, made_of)

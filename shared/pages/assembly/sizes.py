@@ -1,4 +1,4 @@
-"""Maps of another size than their masks, which one press makes as large."""
+"""Maps that differ in size from their masks, and how they are resized."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ...evaluation.resizing import resized_map
 
 
 class MapSizeError(ValueError):
-    """Maps and masks differ in size: resizing the maps cures it."""
+    """Maps and masks differ in size, and resizing the maps would help."""
 
 
 def fitted(
     maps: Sequence[Any], masks: Sequence[Any], names: Sequence[str], has_mask: Sequence[bool], *, resize: bool
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Maps and masks of one size each, the maps resized (bilinear) where that is asked for.
+    """Maps and masks of equal size, image by image; with `resize`, maps are resized (bilinear).
 
-    An image without a mask takes the size of the masks, if all have one.
-    Raises MapSizeError with the name of the first map that has another size than its mask, and ValueError for masks of
-    several sizes where some image has none.
+    The map of an image without a mask takes the size that all masks share.
+    Raises MapSizeError with the name of the first map that differs in size from its mask, and ValueError for masks of
+    several sizes if an image has none.
 
     >>> maps, masks = fitted([np.zeros((2, 2))], [np.ones((4, 4))], ["a"], [True], resize=True)
     >>> maps[0].shape, masks[0].shape
@@ -39,12 +39,12 @@ def fitted(
         height, width = np.shape(maps[first])
         raise MapSizeError(
             f"{name}: the map is {height} × {width}, its mask {sizes[first][0]} × {sizes[first][1]} "
-            f"({len(differing):,} of {len(maps):,} maps have another size than their mask). Resize maps to masks."
+            f"({len(differing):,} of {len(maps):,} maps differ in size from their masks). Resize maps to masks."
         )
     shapes = {size for size, known in zip(sizes, has_mask) if known}
     if len(shapes) > 1 and not all(has_mask):
         raise ValueError(
-            "masks: expected one size where some images have no mask, got several; add masks of normal images"
+            "masks: expected one size, since some images have no mask, got several; add masks of normal images"
         )
     goals = [size if known else next(iter(shapes)) for size, known in zip(sizes, has_mask)]
     whole = [mask if known else np.zeros(goal, bool) for mask, known, goal in zip(masks, has_mask, goals)]

@@ -1,4 +1,4 @@
-"""The data of a page's inputs: files or tables, read and checked."""
+"""Read and check a page's inputs, files or tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for p
 
 
 def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """Read the files of each source; the tables count only when there is no file at all."""
+    """Read the files of each source, or the tables if there are no files."""
     paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
     if not any(paths):
         return [read_table(table) for table in tables]
@@ -44,7 +44,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
+    """Read the sources, with the names of columns checked before and after. Raises RefusedError as `check_names`."""
     for table in tables:
         if table is not None:
             check_names("table", [str(name).strip() for name in table.columns])
@@ -63,22 +63,22 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
 
 
 def check_names(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
+    """Raise RefusedError for too many columns, two of one name, and a name that is too long or invalid in UTF-8."""
     if len(names) > MAX_COLUMNS:
         raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
     for name, count in Counter(names).items():
         if count > 1:
             raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
         if len(name) > MAX_NAME:
-            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
+            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} characters, got one of {len(name):,}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+            raise RefusedError(f"{where}: expected names that can be encoded in UTF-8, got {name!r}")
 
 
 def names_stated(path: Path) -> list[str]:
-    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
+    """The columns that a file declares before it is read: names for .npz, positions for .csv and .parquet.
 
-    What is wrong with a file otherwise is for its reader to say.
+    Any other error in the file is left to its reader.
     """
     kind, number = path.suffix.lower(), 0
     try:
@@ -96,6 +96,6 @@ def names_stated(path: Path) -> list[str]:
 
 
 def _image_costs(images: Any) -> Iterator[Cost]:
-    """How many images the rows belong to."""
+    """The number of images that the rows belong to, as a cost."""
     if isinstance(images, np.ndarray) and images.ndim == 1:
         yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)

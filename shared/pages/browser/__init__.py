@@ -1,1 +1,1 @@
-"""How the pages look and move: theme, style sheets and JavaScript."""
+"""Theme, style sheets and JavaScript of the pages."""

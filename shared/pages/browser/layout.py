@@ -1,4 +1,4 @@
-"""How the pages look and move: theme, style sheets and scripts."""
+"""The theme, style sheets and scripts of the pages, as Gradio takes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import gradio as gr
 
-# fonts of the system: nothing is fetched from elsewhere
+# system fonts: nothing is fetched from elsewhere
 THEME = gr.themes.Default(
     primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
 ).set(
@@ -19,7 +19,7 @@ THEME = gr.themes.Default(
     block_label_text_color_dark="*neutral_200",
     checkbox_border_color="*neutral_400",
     checkbox_border_color_dark="*neutral_400",
-    block_background_fill_dark="*neutral_900",  # on which the colours of the pictures have a contrast of 3
+    block_background_fill_dark="*neutral_900",  # the colours of the figures have a contrast of at least 3 on it
     slider_color="*neutral_700",
     slider_color_dark="*neutral_200",
     # colour belongs to data: buttons and tabs are neutral
@@ -42,6 +42,6 @@ CSS = _text(STYLES)
 
 
 def in_browser(event: str, name: str, *numbers: int) -> str:
-    """The JavaScript of an event of events.js, for the page of a metric; numbers come before the values of parts."""
+    """JavaScript that calls an event of events.js with a metric's name, the numbers, and the components' values."""
     first = ", ".join([repr(name), *map(str, numbers)])
     return f"(...values) => openworldMetrics.{event}({first}, ...values)"

@@ -56,13 +56,26 @@
       said.hidden = !promise;
       said.firstChild.textContent = (sweep.promises[promise] ?? "").replace("{threshold}", sweep.texts[i]);
     }
+    follow(box);
+  };
+  // the marks in the figures, where they are not at the slider's threshold
+  const follow = (box) => {
+    const sweep = sweepOf(box), i = +rangeOf(box).value;
     for (const plot of plotsOf(box.dataset.name))
       (plot.data ?? []).forEach((trace, k) => {
         if (!trace.meta?.x) return;
-        const x = value(sweep, trace.meta.x, i);
-        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
-        window.Plotly.restyle(plot, moved, [k]);
+        const x = value(sweep, trace.meta.x, i), y = trace.meta.y && value(sweep, trace.meta.y, i);
+        if (trace.x?.[0] === x && (!trace.meta.y || trace.y?.[0] === y)) return;
+        window.Plotly.restyle(plot, trace.meta.y ? {x: [[x]], y: [[y]]} : {x: [[x, x]]}, [k]);
       });
+  };
+  // a link may open the page at a threshold; figures may be drawn after the slider
+  const openedAt = () => {
+    for (const box of document.querySelectorAll(".threshold[data-at]")) {
+      if (!box.opened) move(box, nearest(box, +box.dataset.at));
+      else follow(box);
+      box.opened = true;
+    }
   };
   // thresholds ascend: the place whose threshold is nearest to a number
   const nearest = (box, number) => {
@@ -121,13 +134,16 @@
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".picture").querySelector(".take").dataset.title;
-      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+      figures.push(`<figure class="card"><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("input[data-typed]").forEach((input) => input.replaceWith(input.value));
     threshold?.querySelectorAll("button.number").forEach((button) => button.replaceWith(...button.childNodes));
     threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
+    const small = [...document.querySelectorAll(`#${name}-strip .strip button`)];
+    const strip = `<div class="tiles">${small.map((one) => `<div class="tile">${one.innerHTML}</div>`).join("")}</div>`;
     const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
-    save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
+    save(page.replace("<!--strip-->", () => strip).replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
 
   // whatever is drawn anew is shown as the page is
@@ -219,6 +235,7 @@
       reach();
       arrange();
       copying.arrange();
+      openedAt();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true, attributeFilter: ["open"]});

@@ -1,1 +1,1 @@
-"""Kinds of columns: how each is guessed, offered, checked and taken from arrays."""
+"""Kinds of columns: how each is guessed, offered, checked and read from arrays."""

@@ -21,14 +21,14 @@ class Classes(Column):
     is_read_as: ClassVar[bool] = True
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """A run of numbered columns by its stem, an array by its name, or the only run."""
+        """A run of numbered columns by its stem, else an array by its exact name, the only run, or a similar name."""
         stems = {plain(stem(names[0])): run for run, names in runs(data).items()}
         named = [stems[plain(name)] for name in (self.name, *self.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or self.named(free, alike=False) or only or self.named(free)
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """None: a vector of integers is more likely the references."""
+        """No array, since a vector of integers is more likely the references."""
         return []
 
     def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
@@ -38,7 +38,7 @@ class Classes(Column):
         }
 
     def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
-        """The matrix, as floats where it is to be read as scores and as integers where as class ids."""
+        """The matrix, as floats if it is read as scores, as integers if it is read as class ids."""
         value = super().take(names, data, read_as)
         if read_as == "automatic":
             return value
@@ -54,10 +54,10 @@ class Classes(Column):
 
 @dataclass(frozen=True)
 class Matrix(Classes):
-    """A matrix (N, K) of scores or class ids; a single column is one with K = 1."""
+    """A matrix (N, K) of scores or class ids; a single column is a matrix with K = 1."""
 
     def put_together(self, parts: Sequence[Any]) -> Any:
-        """The columns side by side."""
+        """The columns, stacked side by side."""
         return np.column_stack(parts) if num_dimensions(parts[0]) == 1 else super().put_together(parts)
 
 
@@ -72,18 +72,18 @@ class ScoreMatrix(Matrix):
         return super().take(names, data, "scores")
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """Floats of a column that had other cells too."""
+        """The column as floats, once its unreadable cells are gone."""
         return as_floats(array)
 
 
 @dataclass(frozen=True)
 class Images(Column):
-    """Rows or arrays of each image: a stack, a list of arrays, or a table with a column `image`."""
+    """Data of images: a stack, a list of one array for each image, or a table with a column `image`."""
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """A stack of images by its name, the only stack, or all stacks if their images have the same names.
+        """A stack of images by its name, the only stack, or all stacks if they name identical images.
 
-        Otherwise, of a table, the image column and the columns in their order.
+        For a table, the column of images and the columns of boxes, in the order of `_FIELDS`.
         """
         stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
         alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
@@ -98,7 +98,7 @@ class Images(Column):
         return [*image, *numbered] if len(numbered) == 1 else []
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """None: a column alone is no image."""
+        """No array, since a single column does not hold images."""
         return []
 
     def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
@@ -110,15 +110,15 @@ class Images(Column):
         return np.zeros(len(value), bool)
 
 
-RESIZED = "resized: "  # before the name of maps that are made as large as their masks
+RESIZED = "resized: "  # prefix of the name of maps that are resized to their masks
 
 
 @dataclass(frozen=True)
 class Maps(Images):
-    """Anomaly maps (H, W) of each image, which may be made as large as their masks."""
+    """An anomaly map (H, W) for each image, which may be resized to its mask."""
 
     def offer(self, data: Data) -> list[str]:
-        """As of any images, and stacks and lists of maps resized."""
+        """The names that any images offer, and each stack or list of maps resized."""
         stacks = [name for name, array in data.arrays.items() if num_dimensions(array) >= 3]
         return super().offer(data) + [RESIZED + name for name in stacks]
 
@@ -127,7 +127,7 @@ class Maps(Images):
         return super().is_several([name.removeprefix(RESIZED) for name in names], sources)
 
     def part(self, name: str, data: Data) -> Any:
-        """The maps as they are; `assembly.sizes` resizes them, since masks are another column."""
+        """The maps as they are; `assembly.sizes` resizes them, since the masks are another column."""
         return super().part(name.removeprefix(RESIZED), data)
 
 
@@ -142,6 +142,6 @@ _FIELDS = (
 
 
 def _matrices(names: Sequence[str], sources: Sequence[Data]) -> set[str]:
-    """The arrays of two and more dimensions of the inputs that have any of the names."""
+    """The names of arrays with two or more dimensions, in the inputs that have any of `names`."""
     own = [data for data in sources if set(names) & {*data.arrays, *runs(data)}]
     return {name for data in own for name, array in data.arrays.items() if num_dimensions(array) >= 2}

@@ -1,4 +1,4 @@
-"""Cells of a column: which are numbers, and which are empty."""
+"""Find cells of a column that are numbers, and cells that are empty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 
 def are_numbers(value: np.ndarray) -> np.ndarray:
-    """Which cells are numbers, (N,) booleans.
+    """Whether each cell is a number, (N,) booleans.
 
     >>> are_numbers(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
     [True, False, False]
@@ -19,12 +19,12 @@ def are_numbers(value: np.ndarray) -> np.ndarray:
 
 
 def is_blank(cell: Any) -> bool:
-    """Whether a cell holds nothing."""
+    """Whether a cell is empty, missing or white space."""
     return bool(pd.isna(cell)) or not str(cell).strip()
 
 
 def as_floats(value: np.ndarray) -> np.ndarray:
-    """The cells as floats; as they are where one is no number, or an integer of too many digits."""
+    """The cells as floats; unchanged if one is not a number, or is too large for a float."""
     try:
         return value.astype(np.float64)
     except (ValueError, TypeError, OverflowError):
@@ -36,5 +36,5 @@ def _is_number(cell: Any) -> bool:
         return not math.isnan(float(cell))
     except (ValueError, TypeError):
         return False
-    except OverflowError:  # an integer of more digits than a float holds, which the metric refuses in words
+    except OverflowError:  # an integer too large for a float, which the metric refuses with a message
         return True

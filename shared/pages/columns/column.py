@@ -1,4 +1,4 @@
-"""A column of the metric: how it is guessed, offered, checked and taken from the arrays of an input."""
+"""A column of the metric: how it is guessed, offered, checked and read from the arrays of an input."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ..reading.data import Data
 from ..reading.names import choices, member, num_dimensions, plain, runs
 from .cells import are_numbers, as_floats, is_blank
 
-FLIPPED = "−"  # before the name of scores whose sign is turned
-READ_AS = ("automatic", "scores", "class ids")  # what whole numbers of a matrix are
+FLIPPED = "−"  # prefix of the name of scores with the opposite sign
+READ_AS = ("automatic", "scores", "class ids")  # the meaning of whole numbers in a matrix
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the metric with a number for each sample; other kinds of columns are its subclasses.
+    """A column of the metric with a number for each sample; subclasses are the other kinds of columns.
 
     name: the argument of the metric
-    names: its names in tables and files, the likeliest first; of a column that is made of several, their stems
+    names: its names in tables and files, the likeliest first; for a column made of several arrays, their stems
     required: whether the metric needs it
-    source: the input of the page that it comes from
-    part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
-        that name the same; such columns may differ in length, and blank cells at the end of one are left out
+    source: the index of its input on the page
+    part_of: for a column that replaces the usual ones: its argument, which is a tuple if several columns are part of
+        it; such columns may differ in length, and blank cells at their ends are left out
     """
 
     name: str
@@ -34,21 +34,21 @@ class Column:
     source: int = 0
     part_of: str = ""
 
-    precedence: ClassVar[int] = 1  # kinds that are guessed by values claim theirs in this order
-    unused: ClassVar[str] = ""  # the choice that stands for no such column
-    is_read_as: ClassVar[bool] = False  # whether a person may say what whole numbers are, one of READ_AS
+    precedence: ClassVar[int] = 1  # the order in which kinds are guessed by values
+    unused: ClassVar[str] = ""  # the choice that means that there is no such column
+    is_read_as: ClassVar[bool] = False  # whether the user may choose one of READ_AS
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """The arrays that the column is made of, by their names; no other column has taken the arrays in `free`."""
+        """The names of the column's arrays, guessed by name; the arrays in `free` belong to no other column."""
         return self.named([name for name in free if num_dimensions(data.arrays[name]) == 1])
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """The one array (N,) of integers; none where several could be it, and none that counts the rows."""
+        """The only array (N,) of integers that does not number the rows; none if there are several."""
         fitting = [name for name, array in arrays.items() if _is_class_ids(array)]
         return fitting if len(fitting) == 1 else []
 
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
-        """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+        """The first of `names` that is a name of the column or, if `alike`, contains one."""
         known = [plain(name) for name in (self.name, *self.names)]
         for alias in known:
             exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
@@ -57,16 +57,16 @@ class Column:
         return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
 
     def offer(self, data: Data) -> list[str]:
-        """The names that the column may be made of."""
+        """The names of the arrays that the column may be made of."""
         offered = choices(data)
         return [*offered, self.unused] if offered and self.unused else offered
 
     def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
-        """Whether each of several names could be the column by itself, so that each is a detector."""
+        """Whether each array could be the column by itself, so that each is a detector."""
         return False
 
     def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
-        """The arrays of some names, side by side if there are several; `read_as` is one of READ_AS.
+        """The column made of the named arrays, side by side if there are several; `read_as` is one of READ_AS.
 
         Raises ValueError for a name that the data do not have, and for cells that cannot be read.
         """
@@ -78,15 +78,15 @@ class Column:
         return self.put_together(parts)
 
     def part(self, name: str, data: Data) -> Any:
-        """The array of one name."""
+        """The array with this name."""
         array = member(name, data)
         if array is None:
-            there = ", ".join(data.arrays)
-            raise ValueError(f"{self.name}: expected names of columns, got {name!r}; there are {there}")
+            available = ", ".join(data.arrays)
+            raise ValueError(f"{self.name}: expected names of columns, got {name!r}; there are {available}")
         return array
 
     def put_together(self, parts: Sequence[Any]) -> Any:
-        """One array of the parts."""
+        """One array from the parts."""
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def check(self, name: str, value: Any, line: int | None) -> None:
@@ -99,7 +99,7 @@ class Column:
     def wrong(self, name: str, value: Any, line: int | None) -> str:
         """The error of the first unreadable cell, with its line or row and the number of others; "" for none.
 
-        Parameters: name, the column in the file; line, of its first value there, None for data without lines.
+        Parameters: name, the column in the file; line, the line of its first value, None for data without lines.
         """
         cells = self.unreadable(value)
         if not cells.any():
@@ -112,9 +112,9 @@ class Column:
         return f"{name}, {place}{others}: {str(value[first])[:60]!r} {self.complaint(value)}"
 
     def unreadable(self, value: Any) -> np.ndarray:
-        """Which cells are empty, or no number where numbers are expected, or no label: (N,) booleans.
+        """Whether each cell is empty, or is not the number or label that is expected, (N,) booleans.
 
-        None of an array of two or more dimensions, nor of a column that may end before others do.
+        All false for arrays of two or more dimensions, and for columns that may be shorter than others (`part_of`).
 
         >>> Column("references").unreadable(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
         [False, True, True]
@@ -127,15 +127,15 @@ class Column:
         return np.zeros(len(value), bool)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
-        """Which cells of a column that has text among them are values."""
+        """Whether each cell of a column of text, or of mixed types, is a value, (N,) booleans."""
         return are_numbers(value)
 
     def complaint(self, value: np.ndarray) -> str:
-        """The end of the sentence about a cell that is no value."""
+        """The end of the sentence about an unreadable cell."""
         return "is not a number"
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """Numbers of a column that had other cells too; whole ones are integers, since they may be ids."""
+        """The column as numbers, once its unreadable cells are gone; as integers if all are whole: they may be ids."""
         numbers = as_floats(array)
         is_whole = numbers.dtype.kind == "f" and (numbers == np.round(numbers)).all()
         return numbers.astype(np.int64) if is_whole else numbers

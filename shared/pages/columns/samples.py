@@ -1,4 +1,4 @@
-"""Columns with an entry for each sample that is more than a number: scores, labels, groups and detectors."""
+"""Columns with one entry for each sample: scores, labels, counts, names, groups and detectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .words import LOOKED_AT, UNKNOWN_WORD, as_labels, is_known, is_label
 
 @dataclass(frozen=True)
 class Scores(Column):
-    """Scores (N,), of which there may be several columns, one for each detector; their sign may be turned."""
+    """Scores (N,) of one detector, or a column for each of several; their sign may be flipped."""
 
     precedence: ClassVar[int] = 2
 
@@ -28,16 +28,16 @@ class Scores(Column):
         return [name for name, array in arrays.items() if is_score(array)]
 
     def offer(self, data: Data) -> list[str]:
-        """As of any column, and floats with the other sign too."""
+        """The names that any column offers, and each column of floats with its sign flipped."""
         offered = super().offer(data)
         return offered + [FLIPPED + name for name in offered if _is_float(data.arrays.get(name))]
 
     def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
-        """Always: a column of scores is a detector."""
+        """True, since each column of scores is a detector, unless it is part of an argument."""
         return not self.part_of
 
     def part(self, name: str, data: Data) -> Any:
-        """The scores, with the other sign where higher was more in-distribution."""
+        """The scores, negated if their name begins with FLIPPED."""
         if name in data.arrays or not name.startswith(FLIPPED):
             return super().part(name, data)
         array = np.asarray(self.part(name.removeprefix(FLIPPED), data))
@@ -46,11 +46,11 @@ class Scores(Column):
         return -array if array.dtype.kind == "f" else -array.astype(np.float64)
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """Floats of a column that had other cells too."""
+        """The column as floats, once its unreadable cells are gone."""
         return as_floats(array)
 
     def role(self, array: Any) -> str:
-        """Score, whatever the metric calls it."""
+        """The word "score", whatever the metric's argument is called; a part has its own name."""
         return self.name if self.part_of else "score"
 
 
@@ -61,12 +61,12 @@ class Labels(Column):
     precedence: ClassVar[int] = 0
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """The one array of two values."""
+        """The only array of two values; none if there are several."""
         fitting = [name for name, array in arrays.items() if is_label(array)]
         return fitting if len(fitting) == 1 else []
 
     def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
-        """The labels, 1 for words that mean unknown and 0 for words that mean known."""
+        """The labels; words that mean unknown become 1, words that mean known 0."""
         array = super().take(names, data, read_as)
         try:
             labels = as_labels(np.asarray(array), data.lines.get(names[0]))
@@ -75,17 +75,17 @@ class Labels(Column):
         return array if labels is None else labels
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
-        """Which cells are known words, or numbers in a column that is mostly numbers."""
+        """Whether each cell is a word for a label, or a number in a column that is mostly numbers."""
         if not _are_words(value):
             return are_numbers(value)
         return np.asarray([isinstance(cell, str) and is_known(cell) for cell in value.tolist()], dtype=bool)
 
     def complaint(self, value: np.ndarray) -> str:
-        """That a word is unknown, or a cell not a number."""
+        """The end of the sentence about a word that is not a label, or a cell that is not a number."""
         return UNKNOWN_WORD if _are_words(value) else super().complaint(value)
 
     def role(self, array: Any) -> str:
-        """The name, and how many labels are 1."""
+        """The name, and the number of labels that are 1."""
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
             return f"{self.name}: {int(np.count_nonzero(array == 1)):,} of {len(array):,} are 1"
         return self.name
@@ -93,22 +93,22 @@ class Labels(Column):
 
 @dataclass(frozen=True)
 class Counts(Column):
-    """How often each row occurs; known by the whole name of its column alone, since it weighs all numbers."""
+    """The count of each row; guessed only by the column's exact name, since it affects all numbers."""
 
     unused: ClassVar[str] = "each row once"
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """A column of exactly this name."""
+        """The column with exactly one of its names."""
         return self.named([name for name in free if num_dimensions(data.arrays[name]) == 1], alike=False)
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """None: integers are more likely labels."""
+        """No array, since integers are more likely labels."""
         return []
 
 
 @dataclass(frozen=True)
 class Names(Column):
-    """Words or numbers (N,) that name something of each row; any cell is one."""
+    """Names (N,), words or numbers, one for each row; any cell is a name."""
 
     def check(self, name: str, value: Any, line: int | None) -> None:
         """Accept anything."""
@@ -118,31 +118,31 @@ class Names(Column):
         return np.zeros(len(value), bool)
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """None: names are known by the name of their column alone."""
+        """No array, since names are guessed only by the name of their column."""
         return []
 
 
 @dataclass(frozen=True)
 class Groups(Names):
-    """The group of each sample, of which the metric computes each alone."""
+    """The group of each sample; the metric is computed for each group."""
 
     unused: ClassVar[str] = "no groups"
 
 
 @dataclass(frozen=True)
 class Detectors(Names):
-    """The detector of each row, where a table holds the rows of several."""
+    """The detector of each row, in a table with rows of several detectors."""
 
     unused: ClassVar[str] = "one detector"
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """A column of exactly this name, with a few names."""
+        """The column with exactly one of its names, if it holds at most `MAX_DETECTORS` names."""
         named = self.named([name for name in free if num_dimensions(data.arrays[name]) == 1], alike=False)
         return [] if any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named) else named
 
 
 def is_score(array: np.ndarray) -> bool:
-    """Return whether a column holds fractions, or mostly numbers as text beside other cells."""
+    """Whether a column holds floats that are not labels, or text that is mostly numbers."""
     if array.dtype.kind == "f":
         return not is_label(array)
     if array.dtype.kind in "OU":
@@ -155,5 +155,5 @@ def _is_float(value: Any) -> bool:
 
 
 def _are_words(value: np.ndarray) -> bool:
-    """Whether a column of text is one of labels in words, not one of 0 and 1 with other cells among them."""
+    """Whether a column of text holds words rather than numbers beside some other cells."""
     return bool(2 * np.count_nonzero(are_numbers(value)) < len(value))

@@ -1,4 +1,4 @@
-"""Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1."""
+"""Convert labels in words, such as `id` and `ood`, known and unknown, normal and anomaly, to 0 and 1."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ OUTSIDE = (
     *("outlier", "novel", "novelty", "open", "true"),
 )
 UNKNOWN_WORD = (
-    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
+    "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # follows the cell's text
 )
 LOOKED_AT = 1_000
 
 
 def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words most of which are known.
+    """Whether a column holds two distinct values, whole numbers or words, or mostly words for labels.
 
-    Empty cells are none.
+    Empty cells are ignored.
     """
     if array.ndim == 1 and array.dtype.kind in "fOU":
         array = _without_gaps(array)
@@ -45,9 +45,9 @@ def _without_gaps(array: np.ndarray) -> np.ndarray:
 
 
 def as_labels(array: np.ndarray, line: int | None = None) -> np.ndarray | None:
-    """Words as 0 (in-distribution) and 1 (OOD); None for an array that is no text.
+    """Words as 0 (in-distribution) and 1 (OOD); None for an array of anything but text.
 
-    Raises ValueError, with its line, for a word that is neither.
+    Raises ValueError with the line or row of a word that is not a label.
 
     >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object)).tolist()
     [0, 1, 0]
@@ -64,7 +64,7 @@ def as_labels(array: np.ndarray, line: int | None = None) -> np.ndarray | None:
 
 
 def is_known(word: str) -> bool:
-    """Whether a word is a label.
+    """Whether a word stands for a label.
 
     >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
     (True, True, False)
@@ -73,7 +73,7 @@ def is_known(word: str) -> bool:
 
 
 def distinct(array: np.ndarray) -> list[str]:
-    """The words of a column."""
+    """The distinct words of a column."""
     return [str(word) for word in pd.unique(array)]
 
 
@@ -82,7 +82,7 @@ def _is_text(array: np.ndarray) -> bool:
 
 
 def _mostly_known(array: np.ndarray) -> bool:
-    """Whether more than half of the cells are words that are known."""
+    """Whether more than half of the first cells are words for labels."""
     return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
 
 

@@ -1,1 +1,1 @@
-"""The events of a page: which parts each takes, and which it changes."""
+"""The events of a page: the components that each reads, and those that it changes."""

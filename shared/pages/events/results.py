@@ -1,4 +1,4 @@
-"""The results of a form: when the button is pressed, and when another image or detector is to be seen."""
+"""Handlers for the events that show results: the button, and the choice of another image or detector."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from itertools import count
 
 import gradio as gr
 
+from ..form.address import place_in
 from ..form.form import Form, with_sample
-from ..intervals import can_come, come_by_themselves, with_intervals
+from ..intervals import are_automatic, can_be_added, with_intervals
 from ..results.comparison import TEXT_FORMS
+from ..results.computation import Computation
 from ..results.message import message
-from ..results.view import Computation, View
+from ..results.slider import opened_at
+from ..results.view import View
 from ..runner import Runner, explain
 from ..serving.ending import bounded
 from ..serving.kept import KEPT
-from ..serving.limits import MAX_IMAGES
+from ..serving.limits import MAX_IMAGES, IntervalsError
 from .inputs import Changes, box
 
 PICTURE = ("message", "token", "stamp", "plots")
@@ -22,48 +25,53 @@ SHOWN = (
     *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
     *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
-PRESS = (*SHOWN, "results", "hint", "detector", "add")
+PRESS = (*SHOWN, "results", "hint", "detector", "add", "without", "place")
 SURER = ("compared", "numbers", "more", "texts_tab", "texts", "json", "call", "cite", "report", "add")
 
 
 class Answers:
-    """The events that show results, each from the form to changes of the components of `outputs.Outputs` by name."""
+    """Event handlers that show results, each from the form to changes of the components of `outputs.Outputs`."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner, self.folder = runner, runner.folder
         self.kept, self.presses = KEPT, count(1)
 
     def press(self, form: Form) -> Changes:
-        """Compute, and show it all."""
+        """Compute, and show all results."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done = bounded(self.runner.run, form)
-            view = bounded(self.runner.view, done, form._replace(detector="", image=0))
-        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            return _error(error)
+            place = place_in(form.place)
+            view = bounded(self.runner.view, done, form._replace(detector=place.detector, image=place.image))
+        except Exception as error:  # whatever it is, the user sees it above the results, and inputs stay
+            return {**_error(error), "without": gr.update(visible=isinstance(error, IntervalsError))}
         names, changes = [*done.detectors], self._changes(view)
+        chosen = place.detector if place.detector in names else names[0]
+        changes["threshold"] = opened_at(view.threshold, place.threshold)
         if self._automatic(done):
             changes["compared"] += _ON_THEIR_WAY
         return {
             **changes,
             "results": gr.update(visible=True),
             "hint": gr.update(visible=False),
-            "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
+            "without": gr.update(visible=False),
+            "place": "",
+            "detector": gr.update(choices=names, value=chosen, visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
             "stamp": form.stamp,
-            "add": gr.update(visible=can_come(self.runner.page, done) and not self._automatic(done)),
+            "add": gr.update(visible=can_be_added(self.runner.page, done) and not self._automatic(done)),
         }
 
     def _automatic(self, done: Computation) -> bool:
-        return can_come(self.runner.page, done) and come_by_themselves(self.runner.page, done)
+        return can_be_added(self.runner.page, done) and are_automatic(self.runner.page, done)
 
     def surer(self, form: Form) -> Changes:
-        """Add intervals and comparisons to what was computed last, if they come by themselves."""
+        """Add intervals and comparisons to the last computation, if they are cheap enough to be automatic."""
         done = self.kept.get(str(form.token or ""))
         return self.add(form) if done is not None and self._automatic(done) else {}
 
     def add(self, form: Form) -> Changes:
-        """Add intervals and comparisons to what was computed last; nothing if there is a newer computation by then."""
+        """Add intervals and comparisons to the last computation; nothing if a newer one has replaced it meanwhile."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
@@ -72,13 +80,17 @@ class Answers:
                 return {}
             view = bounded(self.runner.view, sure, form)
         except Exception as error:  # the numbers stay
-            note = message(f"There are no intervals: {explain(error)}", "note")
-            return {"more": note}
+            return {"compared": message(f"There are no intervals: {explain(error)}", "note") + self._compared(form)}
         changes = {name: change for name, change in self._changes(view).items() if name in SURER}
         return {**changes, "add": gr.update(visible=False)}
 
+    def _compared(self, form: Form) -> str:
+        """What was computed last, side by side."""
+        done = self.kept.get(str(form.token or ""))
+        return "" if done is None else self.runner.view(done, form).compared
+
     def see(self, form: Form) -> Changes:
-        """Show another detector in full."""
+        """Show all results of another detector."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
@@ -88,7 +100,7 @@ class Answers:
         return {**_kept_by(form, token), **self._changes(view)}
 
     def look(self, form: Form) -> Changes:
-        """Show another image, or another photograph behind it: the first picture alone."""
+        """Show another image, or another photograph behind it; only the first figure changes."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
@@ -98,7 +110,7 @@ class Answers:
         return {"message": box(""), **_kept_by(form, token), "plots": {0: picture}}
 
     def _done(self, form: Form) -> tuple[Computation, str]:
-        """The last computation, or the same computation again if it is no longer kept."""
+        """The last computation and its token; it is repeated if it is no longer kept."""
         token = str(form.token or "")
         done = self.kept.get(token)
         if done is None:
@@ -112,7 +124,7 @@ class Answers:
         more = f" (of the first {images})" if images == MAX_IMAGES else ""
         return {
             "message": box(""),
-            # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+            # the browser does not redraw equal HTML, and a press without a visible effect would look lost
             "compared": view.compared,
             "numbers": f'<div class="new" data-run="{next(self.presses)}">{view.numbers}</div>',
             "more": view.more,
@@ -136,7 +148,7 @@ _ON_THEIR_WAY = '<p class="hint" role="status">95 % intervals are on their way.<
 
 
 def _kept_by(form: Form, token: str) -> Changes:
-    """By what a computation is kept; one that was done again was computed from what the form holds now."""
+    """The token of a computation; with the form's stamp if it was repeated, since it then used the form's values."""
     return {"token": token} if token == form.token else {"token": token, "stamp": form.stamp}
 
 

@@ -1,4 +1,4 @@
-"""The events of a page connected: when each comes, which parts it takes and which it changes."""
+"""Connect the events of a page: what triggers each, the components it reads and those it changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..serving.launch import QUIET, VISIBLE
 from .inputs import AGAIN, LOAD, Events
 from .results import PICTURE, PRESS, SHOWN, SURER, Answers
 
-LATEST = {**QUIET, "trigger_mode": "always_last"}  # what is done while an answer is awaited is answered after it
+LATEST = {**QUIET, "trigger_mode": "always_last"}  # the last event during a request is handled after it
 
 
 class Wiring:
-    """The parts of a page by name, and the events that change them."""
+    """The components of a page by name, and the events that change them."""
 
     def __init__(self, runner: Runner, inputs: Inputs, outputs: Outputs) -> None:
         self.inputs, self.outputs, self.name = inputs, outputs, runner.page.name
@@ -31,16 +31,17 @@ class Wiring:
             photographs=outputs.photographs,
             detector=outputs.detector,
             token=outputs.token,
+            place=outputs.place,
             stamp=outputs.stamp,
         )
-        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), stamp=())
+        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), place=(), stamp=())
         self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
         self.events, self.answers = Events(runner), Answers(runner)
         self.address = gr.Textbox(visible=False)
 
     def connect(self, opened: Any = None) -> None:
-        """Connect all events; `opened` is the one that opens the page."""
+        """Connect all events; `opened` is the event that opens the page."""
         self._results()
         self._data()
         self._columns()
@@ -49,7 +50,7 @@ class Wiring:
             self._opening(opened)
 
     def _results(self) -> None:
-        """The button, and the choice of a detector, an image or photographs."""
+        """Connect the button, and the choice of a detector, an image or photographs."""
         self._shown_after(self._surer(self.inputs.button.click(**self._press(), **VISIBLE)))
         self.outputs.add.click(**self._calls(self.answers.add, SURER), **VISIBLE)
         seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
@@ -59,7 +60,7 @@ class Wiring:
                 event(**self._computes(self.answers.look, PICTURE), **QUIET).then(**self._compares("compare"))
 
     def _data(self) -> None:
-        """Examples, files and pasted cells. Data are looked at before they can be computed, since options follow."""
+        """Connect examples, files and pasted cells; data are previewed before a computation, since options follow."""
         self.form.example.input(**self._empties())
         chosen = self._settled(self.form.example.input(**self._calls(self.events.choose, LOAD), **LATEST))
         self._shown_after(self._pressed(chosen))
@@ -76,7 +77,7 @@ class Wiring:
             self._stale_after(self._settled(looked))
 
     def _columns(self) -> None:
-        """Cells, columns and options that are changed by hand, and the buttons that mend what was read."""
+        """Connect cells, columns and options that users change, and the buttons that correct the data."""
         again = self._calls(self.events.again, AGAIN)
         for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
             part.input(**again, **LATEST)
@@ -88,21 +89,23 @@ class Wiring:
         turned.then(**again, **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
         self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
+        plain = self.inputs.without.click(**self._calls(self.events.without, ("options",)), **QUIET)
+        self._shown_after(self._pressed(plain))
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
         self._shown_after(self._pressed(left))
 
     def _links(self) -> None:
-        """The link to the page, and the numbers as a file."""
+        """Connect the link to the page, and the download of the numbers."""
         link = self.inputs.link.click(**self._query(), **QUIET)
         link.then(inputs=[self.address, self.inputs.link], outputs=[self.inputs.link], **self._script("copy"))
         self.outputs.download.click(inputs=[self.outputs.json], **self._script("download"))
 
     def _opening(self, opened: Any) -> None:
-        """The example and the options of the address are shown and computed, once."""
+        """When the page opens, show and compute the example and options of the address, once."""
         before, loaded = gr.Checkbox(visible=False), self._parts(LOAD)
 
         def load(was_opened: bool, request: gr.Request) -> list[Any]:
-            if was_opened:  # no more follows
+            if was_opened:  # an error ends the chain of events
                 raise gr.Error("opened before", visible=False, print_exception=False)
             query = dict(request.query_params) if request else {}
             return [True, *updates(loaded, self.events.open(query))]
@@ -112,7 +115,7 @@ class Wiring:
         self._pressed(settled).then(**self._compares("compare"))
 
     def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
-        """How gradio calls a handler: with the form, for changes of the parts of these names."""
+        """The arguments for gradio to call a handler with the form, and to change the named components."""
         parts = self._parts(names)
         return {
             "fn": lambda *values: updates(parts, handler(from_browser(self.form, values))),
@@ -127,16 +130,16 @@ class Wiring:
         return self._computes(self.answers.press, PRESS)
 
     def _computes(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
-        """As `_calls`, where the browser keeps what is computed from."""
+        """As `_calls`, with a stamp from the browser of the inputs of the computation."""
         counts = len(self.computed_from), len(leaves(self.form))
         return {**self._calls(handler, names), "js": in_browser("stamp", self.name, *counts)}
 
     def _compares(self, event: str) -> dict[str, Any]:
-        """How the browser compares what is shown with what was computed from, at an event of events.js."""
+        """The arguments for an event of events.js that compares the present inputs with those of the results."""
         return {"inputs": [self.outputs.stamp, *self.computed_from], **self._script(event)}
 
     def _pastes(self, text: Any, table: Any) -> dict[str, Any]:
-        """How gradio calls for pasted cells: one text, one table."""
+        """The arguments for gradio to turn pasted text into a table."""
         parts = {"table": table, "read": self.inputs.read}
         return {
             "fn": lambda pasted: updates(parts, self.events.paste(pasted)),
@@ -145,39 +148,40 @@ class Wiring:
         }
 
     def _query(self) -> dict[str, Any]:
-        """How gradio asks for the address of the page."""
+        """The arguments for gradio to update the address of the page."""
         return {
             "fn": lambda *values: self.events.query(from_browser(self.form, values)),
             "inputs": leaves(self.form),
             "outputs": [self.address],
+            "js": in_browser("placed", self.name),
         }
 
     def _shown_after(self, event: Any) -> None:
-        """The results come into sight, and the address of the page says what they are of."""
+        """After an event, scroll to the results, and update the address of the page."""
         event.then(**self._query(), **QUIET).then(
             inputs=[self.address, self.outputs.stamp, *self.computed_from], **self._script("show")
         )
 
     def _pressed(self, event: Any) -> Any:
-        """After the answer to an event, the event of the button."""
+        """After an event has succeeded, do as the button does."""
         return self._surer(event.success(**self._press(), **QUIET))
 
     def _surer(self, event: Any) -> Any:
-        """After the numbers, their intervals; the page does not wait for them."""
+        """After the numbers, add their intervals; the page does not wait for them."""
         event.then(**self._calls(self.answers.surer, SURER), **QUIET)
         return event
 
     def _empties(self) -> dict[str, Any]:
-        """How the browser empties the places for files."""
+        """The arguments for the browser to empty the file inputs."""
         return {"inputs": [*self.form.files], "outputs": [*self.form.files], **self._script("empty")}
 
     def _settled(self, event: Any) -> Any:
-        """After the answer to an event, the event that shows the data that are there by then."""
+        """After an event, show the data that the form holds by then."""
         return event.then(**self._calls(self.events.settle, LOAD), **QUIET)
 
     def _stale_after(self, event: Any) -> None:
         event.then(**self._compares("settled"))
 
     def _script(self, event: str) -> dict[str, Any]:
-        """How the browser alone answers an event, as events.js says."""
+        """The arguments for the browser alone to handle an event, in events.js."""
         return {"fn": None, "js": in_browser(event, self.name), "api_visibility": "private"}

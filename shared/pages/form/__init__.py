@@ -1,1 +1,1 @@
-"""The left half of a page: data, what columns are made of, and options."""
+"""The left half of a page: data, columns and options."""

@@ -1,4 +1,4 @@
-"""Options that are classes: by their names on the page, where the data give any, and by their ids for the metric."""
+"""Convert options that are classes between names, which the page shows if the data have any, and ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .controls import CLASSES
 
 
 def with_class_ids(page: Page, options: Mapping[str, Any], classes: Classes) -> dict[str, Any]:
-    """Replace class names in options by ids. Raises ValueError for a name that the data do not have."""
+    """Replace class names in options by ids. Raises ValueError for a name that is not in the data."""
     if not classes:
         return dict(options)
     named = {name: tuple(_ids(name, options[name], classes)) for name in _of_classes(page, options)}
@@ -43,7 +43,7 @@ def _ids(name: str, words: Any, classes: Classes) -> list[int]:
 
 
 def _can_be_typed(name: str) -> bool:
-    """Whether a name among others, between commas, is read as it is.
+    """Whether a name in a list with commas is read back unchanged.
 
     >>> _can_be_typed("traffic light"), _can_be_typed("cat, black"), _can_be_typed("7"), _can_be_typed(" cat")
     (True, False, False, False)

@@ -1,4 +1,4 @@
-"""A control for each option of a metric, and the option's value from what the control holds."""
+"""A control for each option of a metric, and the conversion between their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..page import Option, one_line
 
 
 def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
-    """Make the control of an option, with its start value; below its name, one line of the docstring."""
+    """Make the control of an option with its initial value; one line of the docstring explains it."""
     info = one_line(text)
     if "efault" not in info:
         info += f" Default: {default!r}."
@@ -20,12 +20,12 @@ def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -
 
 
 def shown(option: Option, value: Any) -> Any:
-    """The value of the control for a value of its option."""
+    """The control's value for a value of its option."""
     return CONTROLS[option.control].show(value)
 
 
 def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; an unreadable one is passed on as it is, and the metric says what it expected."""
+    """The option's value; an unreadable value is passed on, and the metric says what it expected."""
     if value is None or value == "" or value == []:
         return default if CONTROLS[option.control].blank_is_default else None
     return CONTROLS[option.control].parse(value)
@@ -34,7 +34,7 @@ def parse(option: Option, value: Any, default: Any) -> Any:
 def options_of(
     page_options: tuple[Option, ...], held: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All options, from what their controls hold; an option that `held` lacks has its default."""
+    """All options, from the values of their controls in `held`; options without one get their defaults."""
     return {
         option.name: parse(option, held[option.name], defaults[option.name]) if option.name in held else default
         for option in page_options
@@ -43,7 +43,7 @@ def options_of(
 
 
 def _number(text: Any) -> Any:
-    """An int if it is whole, else a float, else what came.
+    """The text as an int if it is whole, else as a float, else unchanged.
 
     >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
     (3, 0.5, 2, 'five')
@@ -67,7 +67,7 @@ def _commas(value: Any) -> str:
 
 
 _NONE = "none"
-CLASSES = "classes"  # the control of ids of classes, which may be named
+CLASSES = "classes"  # the control for class ids, which also takes names
 
 
 class _Kind(NamedTuple):

@@ -1,4 +1,4 @@
-"""Components by name, and the flat lists in which gradio takes and gives their values."""
+"""Convert between components by name and the flat lists of values that gradio uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def leaves(parts: Any) -> list[Any]:
 
 
 def filled(parts: Any, values: Sequence[Any]) -> Any:
-    """The same tree with values in place of its components.
+    """A tree of the same shape, with values in place of its components.
 
     >>> filled({"table": ["a", "b"], "options": {"k": "c"}}, [1, [2], 3])
     {'table': [1, [2]], 'options': {'k': 3}}
@@ -37,9 +37,9 @@ def _filled(parts: Any, values: Iterator[Any]) -> Any:
 
 
 def updates(parts: Mapping[str, Any], changes: Mapping[str, Any]) -> list[Any]:
-    """The updates of all components of `parts`: `changes`, by their names, and nothing for the others.
+    """The updates of all components of `parts`: `changes`, by name, and no update for the others.
 
-    A change of None is none; to empty a component is `gr.update(value=None)`. Raises KeyError for an unknown name.
+    None leaves a component as it is; `gr.update(value=None)` empties it. Raises KeyError for an unknown name.
     """
     unknown = [name for name in changes if name not in parts]
     if unknown:
@@ -48,7 +48,7 @@ def updates(parts: Mapping[str, Any], changes: Mapping[str, Any]) -> list[Any]:
 
 
 def _of_part(part: Any, change: Any) -> list[Any]:
-    """The updates of one part; of a list or mapping in its order, or by place or name, which may be left out."""
+    """The updates of one part; a list or mapping takes a full sequence, or some changes by index or name."""
     if change is None:
         return [gr.skip()] * len(leaves(part))
     if isinstance(change, Mapping) and isinstance(part, (Mapping, list)):

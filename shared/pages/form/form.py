@@ -11,7 +11,7 @@ import pandas as pd
 from ..page import Page, Sample, Table
 from .fields import filled
 
-OWN = "Your own data"  # in files
+OWN = "Your own data"  # from files
 PASTED = "Your own cells"
 TABLE = "To type in: "
 
@@ -20,13 +20,14 @@ class Form(NamedTuple):
     """The values of a page's inputs, or the components that hold them.
 
     tables, files: one for each source
-    made_of: for each column of the metric the names that are chosen for it
+    made_of: the names of the arrays chosen for each column of the metric
     read_as: how whole numbers of a matrix are read
-    options: for each option of the metric the value of its control; an option that is left out has its default
+    options: the value of each option's control; an option that is missing has its default
     leave_out: whether rows that cannot be read are left out
-    image, photographs: the image that is shown, from 1, and what lies behind images
-    detector, token: the detector that is shown in full, and by what the last computation is kept
-    stamp: by which the browser knows what was sent to be computed
+    image, photographs: the image that is shown, from 1, and files to show behind the images
+    detector, token: the detector that is shown in full, and the token of the last computation
+    place: from a link, what to show of the next results; for a link, the threshold; as the text of a query
+    stamp: identifies in the browser the inputs of the last computation
     """
 
     example: Any = ""
@@ -40,21 +41,22 @@ class Form(NamedTuple):
     photographs: Any = None
     detector: Any = ""
     token: Any = ""
+    place: Any = ""
     stamp: Any = ""
 
     @property
     def uploaded(self) -> bool:
-        """Whether there are files of the person's own."""
+        """Whether there are files of the user's own."""
         return any(self.files)
 
     @property
     def chosen(self) -> dict[str, list[str]]:
-        """The names that a person chose for each column."""
+        """The names of the arrays that the user chose for each column."""
         return {name: as_names(names) for name, names in self.made_of.items()}
 
 
 def from_browser(components: Form, values: Sequence[Any]) -> Form:
-    """The form with the values of its components, in their order, as the browser holds them."""
+    """The form with the values of its components, which come from the browser in the order of `leaves`."""
     form: Form = filled(components, values)
     return form._replace(
         tables=[*map(_frame, form.tables)],
@@ -68,7 +70,7 @@ def _frame(table: Any) -> pd.DataFrame | None:
 
 
 def _paths(files: Any) -> list[str]:
-    """The paths of what a place for files holds: none, one or several."""
+    """The paths of the files in a file input: none, one or several."""
     return [file["path"] for file in ([files] if isinstance(files, Mapping) else files or [])]
 
 
@@ -78,17 +80,17 @@ def data_frame(table: Table) -> pd.DataFrame:
 
 
 def titles(page: Page) -> list[str]:
-    """The examples that can be chosen: real data first, tables to type in last."""
+    """The titles of the examples: real data first, tables to type in last."""
     return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
 
 
 def sample_of(page: Page, title: str) -> Sample | None:
-    """The real data of a title, if it is one."""
+    """The example of real data with this title, if there is one."""
     return next((sample for sample in page.samples if sample.title == title), None)
 
 
 def with_sample(page: Page, folder: Path, form: Form) -> Form:
-    """The form with the files of the real data that are chosen, where there are none of the person's own."""
+    """The form with the files of the chosen real data, unless the user has uploaded files."""
     sample = sample_of(page, form.example)
     if sample is None or form.uploaded:
         return form
@@ -99,5 +101,5 @@ def with_sample(page: Page, folder: Path, form: Form) -> Form:
 
 
 def as_names(value: Any) -> list[str]:
-    """The names in a field for one or several, as a list."""
+    """The value of a field for one or several names, as a list."""
     return [] if not value else [value] if isinstance(value, str) else list(value)

@@ -1,4 +1,4 @@
-"""A look at data before anything is computed: roles of columns, missing columns, options that follow."""
+"""Preview data before a computation: roles of columns, missing columns, and options that follow from the data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .preview import preview
 
 
 class Look(NamedTuple):
-    """A reading as a page shows it.
+    """A preview of data that were read.
 
     html: the first rows with the role of each column, and notes below
     options: the options that the format implies, or that follow from the data
-    flipped: the names that scores are made of, once wrong signs are turned; empty where none is wrong
+    flipped: the names of the scores after wrong signs are flipped; empty if no sign is wrong
     """
 
     reading: Reading
@@ -31,9 +31,9 @@ class Look(NamedTuple):
 
 
 def look(reading: Reading, rows: bool = True) -> Look:
-    """Look at what was read; `rows` False where an editable table shows the rows already.
+    """Preview data that were read; without `rows` if an editable table shows the rows already.
 
-    Raises what putting the columns together raises.
+    Raises the errors of `assembly.detectors`.
     """
     data = preview(reading.page, reading.sources, reading.made_of, rows)
     options = {name: value for data in reading.sources for name, value in data.options.items()}
@@ -60,7 +60,7 @@ def _as_html(notes: Sequence[str]) -> str:
 
 
 def _turned(reading: Reading, detectors: Mapping[str, Arguments]) -> dict[str, float]:
-    """The AUROC of scores that rank the wrong way round, by the name of what they are made of."""
+    """The AUROC of scores that rank the wrong way round, by the names of their arrays."""
     turned = wrong_way(reading.page, detectors)
     column = column_of_scores(reading.page)
     if column and turned and len(detectors) == 1:
@@ -69,7 +69,7 @@ def _turned(reading: Reading, detectors: Mapping[str, Arguments]) -> dict[str, f
 
 
 def _flipped(reading: Reading, turned: Mapping[str, float]) -> list[str]:
-    """The names that scores are made of, once `turned` ones have the other sign; none where none is turned."""
+    """The names of the scores, where the ones in `turned` have the opposite sign; empty if none is turned."""
     column = column_of_scores(reading.page)
     names = reading.made_of[column.name] if column and turned else []
     return [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
@@ -81,6 +81,6 @@ def _turn(name: str) -> str:
 
 def _sign(name: str, value: float) -> str:
     return (
-        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
-        "here? Then flip the sign."
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below 0.5. If higher scores mean "
+        "in-distribution here, flip the sign."
     )

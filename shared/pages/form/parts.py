@@ -1,4 +1,4 @@
-"""The left half of a page: inputs, options, and the button. The right half is `results.outputs`."""
+"""Build the left half of a page: inputs, options and the button. The right half is `results.outputs`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from .form import Form, data_frame, titles
 
 
 class Inputs:
-    """Data, the button, which stays in sight, and below it what columns are made of and the options.
+    """The components of data and columns, the button, which stays in sight, and the options.
 
     form: the components that hold values
-    pasted: places for cells of a spreadsheet, one for each source
-    read, message: what was read, and what is wrong
-    flip, leave, resize: buttons that turn signs, leave rows out, and make maps as large as their masks
-    panel: the columns, folded
+    pasted: text boxes for cells of a spreadsheet, one for each source
+    read, message: the preview, and errors
+    flip, leave, resize: buttons that flip signs, leave rows out, and resize maps to masks
+    without: a button beside the error of intervals that take too long
+    panel: the accordion of columns
     """
 
     def __init__(self, page: Page, defaults: Mapping[str, Any], inputs_description: str) -> None:
@@ -46,19 +47,22 @@ class Inputs:
         with gr.Column(elem_classes="go", min_width=0):
             self.button = gr.Button("Compute", variant="primary", elem_id=f"{name}-compute")
         self.message = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-told")
+        words = "Compute without intervals"
+        self.without = gr.Button(words, size="sm", visible=False, elem_id=f"{name}-without")
         with gr.Column(elem_classes="choices", min_width=0):
             with gr.Accordion("Columns", open=False, elem_id=f"{name}-columns") as self.panel:
                 made_of, read_as = _columns(page, help_of), _read_as(page)
             with gr.Accordion("Options", open=True):
                 options = _options(page, defaults, help_of)
             self.link = gr.Button("Copy link", size="sm", elem_id=f"{name}-link")
-            hint = "The link opens this page with the same example and options. Your data stay here."
+            kept = "example, options, detector, image and threshold"
+            hint = f"The link opens this page with the same {kept}. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
         self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
 
 
 def _options(page: Page, defaults: Mapping[str, Any], help_of: Mapping[str, str]) -> dict[str, Any]:
-    """The control of each option, with the value of the first example."""
+    """Make the control of each option, with its value in the first example."""
     first = options_of_title(page, titles(page)[0])
     return {
         option.name: control(
@@ -72,11 +76,11 @@ def _options(page: Page, defaults: Mapping[str, Any], help_of: Mapping[str, str]
     }
 
 
-_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
+_DETECTORS = "The detector of each row, if there are several; each detector gets one row of results."
 
 
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """For each source a place for files, and one for cells of a spreadsheet."""
+    """Make a file input and a text box for cells of a spreadsheet, for each source."""
     files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
@@ -93,7 +97,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
 
 
 def _tables(page: Page) -> list[Any]:
-    """An editable table for each source, out of sight while other data are chosen."""
+    """Make an editable table for each source, hidden while other data are chosen."""
     tables = []
     for i, source in enumerate(page.sources):
         table = data_frame(page.examples[0].tables[i])
@@ -107,7 +111,7 @@ def _tables(page: Page) -> list[Any]:
 
 
 def _columns(page: Page, help_of: Mapping[str, str]) -> dict[str, Any]:
-    """For each column of the metric, what it is made of."""
+    """Make the dropdown of arrays for each column of the metric."""
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     parts = {}
@@ -127,7 +131,7 @@ def _columns(page: Page, help_of: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_as(page: Page) -> Any:
-    """Whether predictions hold scores or class ids."""
+    """Make the choice whether whole numbers are scores or class ids."""
     either = any(column.is_read_as for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
     return gr.Radio(list(READ_AS), value=READ_AS[0], label="Whole numbers are", info=text, visible=either)

@@ -1,4 +1,4 @@
-"""Data as they were read: the first rows, and above each column its role."""
+"""Preview data as HTML: the first rows, and the role of each column above it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..page import Page
 from ..reading.data import CLASS, Data
 from ..reading.names import num_dimensions, runs
 
-ROWS = 5  # of one source, of two a few less
+ROWS = 5  # of a single source; each further source reduces it by one
 MAX_SHOWN = 9  # columns
 
 
 def preview(page: Page, sources: Sequence[Data], made_of: MadeOf, rows: bool = True) -> str:
-    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    """The data of each source as HTML; without `rows` if an editable table shows the rows already."""
     roles = _roles(page, sources, made_of)
     return "".join(_source_html(page, i, data, roles[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
 def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
-    """The roles of each array of each source."""
+    """The roles of each array, for each source."""
     roles: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
         names = made_of.get(column.name, ())
@@ -74,7 +74,7 @@ def _row_html(data: Data, names: Sequence[str], row: int) -> str:
 
 
 def _named_cell(data: Data, name: str, row: int) -> str:
-    """A cell; beside the id of a class, its name, where the data give one."""
+    """A cell as HTML; a class id is followed by the class's name, if the data have one."""
     value = data.arrays[name][row]
     known = data.classes.get(value) if name == CLASS else None
     return _shown_cell(value) + (f" {_shown_cell(known)}" if known else "")

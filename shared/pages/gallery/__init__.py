@@ -1,1 +1,1 @@
-"""All pages as one, behind a page that helps to choose."""
+"""All pages as tabs of one page, with a first tab that helps to choose."""

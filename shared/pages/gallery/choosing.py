@@ -1,4 +1,4 @@
-"""Which metric for me? In three questions, each with few answers."""
+"""Suggest a metric, by three questions with few answers each."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OTHERS = {SCORE: "ood_bench", BOXES: "openset_detection", MAPS: "anomaly_suite"
 
 
 def questions(says: str | None, unknown: str | None) -> tuple[bool, list[str]]:
-    """Whether the second question is to be asked, and the answers to the third."""
+    """Whether to ask the second question, and the answers to offer for the third."""
     return says == CLASSES, [*ANSWERS.get((says or "", unknown or ""), {})]
 
 
 def suggestion(says: str | None, unknown: str | None, sums: str | None) -> str | None:
-    """The metric that fits the answers; None as long as more is to be asked.
+    """The metric that fits the answers; None while an answer is missing.
 
     >>> suggestion(BOXES, None, None), suggestion(CLASSES, NO, None)
     ('openset_detection', None)

@@ -1,6 +1,6 @@
-"""All pages as tabs of one, behind a page that helps to choose: `openworld-metrics serve` opens it.
+"""All pages as tabs of one page, with a first tab that helps to choose; `openworld-metrics serve` tab_of_button it.
 
-`?tab=ood_bench` opens that page.
+`?tab=ood_bench` in the address tab_of_button that tab.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ STYLE = """<style>
 
 
 def build_gallery(*, local: bool = False) -> gr.Blocks:
-    """Make a page to choose by, and for each metric the page that its own app.py shows.
+    """Build the first tab, and for each metric a tab with the page that its own app.py shows.
 
-    local: whether it is served on one's own machine, which the first page then says
+    local: whether the pages are served on the user's own machine; the first tab then says so
     """
     pages = {name: page_of(name) for name in METRICS}
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
@@ -55,12 +55,12 @@ def build_gallery(*, local: bool = False) -> gr.Blocks:
             for name, page in pages.items():
                 with gr.Tab(name, id=name) as tab:
                     fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
-        demo.load(asked_for, None, [tabs], **QUIET)
+        demo.load(tab_of_address, None, [tabs], **QUIET)
     return demo
 
 
 def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
-    """The cards, and three questions that lead to one of them."""
+    """Fill the first tab: a card for each metric, and three questions that lead to one of them."""
     gr.HTML(STYLE, apply_default_css=False)
     gr.Markdown(f"{TITLE}\n\n{LOCAL}" if local else TITLE)
     with gr.Accordion("Which metric for me?", open=True):
@@ -70,19 +70,19 @@ def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
         way = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
     answers = [says, unknown, sums]
     for part in answers:
-        part.input(asked, answers, [unknown, sums, way], **QUIET)
-    way.click(opens, [way], [tabs], **QUIET)
+        part.input(answered, answers, [unknown, sums, way], **QUIET)
+    way.click(tab_of_button, [way], [tabs], **QUIET)
     with gr.Column(elem_classes="cards"):
         for name, page in pages.items():
             with gr.Column(elem_classes="metric-card", min_width=0):
                 text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>Needs {NEEDS[name]}.</p>"
                 gr.HTML(text, apply_default_css=False)
                 button = gr.Button(f"Open {name}", size="sm", elem_id=f"open-{name}")
-                button.click(shows(name), None, [tabs], **QUIET)
+                button.click(opener(name), None, [tabs], **QUIET)
 
 
-def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
-    """The next question, or the metric once it is known."""
+def answered(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
+    """Updates that show the next question, or the metric once it is known."""
     second, choices = questions(says, unknown)
     sums = sums if sums in choices else None
     name = suggestion(says, unknown, sums)
@@ -93,18 +93,18 @@ def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
     ]
 
 
-def opens(text: Any) -> Any:
-    """The tab that a button names; any value may come from a browser."""
+def tab_of_button(text: Any) -> Any:
+    """An update that tab_of_button the tab named on a button; other values from the browser are ignored."""
     name = str(text).rpartition(" ")[2]
     return gr.Tabs(selected=name) if name in METRICS else gr.skip()
 
 
-def shows(name: str) -> Callable[[], Any]:
-    """An update that selects a tab."""
+def opener(name: str) -> Callable[[], Any]:
+    """A function that returns the update to open a tab."""
     return lambda: gr.Tabs(selected=name)
 
 
-def asked_for(request: gr.Request) -> Any:
-    """The tab that the address names."""
+def tab_of_address(request: gr.Request) -> Any:
+    """An update that tab_of_button the tab named in the address."""
     name = request.query_params.get("tab")
     return gr.Tabs(selected=name) if name in METRICS else gr.skip()

@@ -1,4 +1,4 @@
-"""A small picture for each metric, of what it measures: SVG in the colours of the text around it."""
+"""A small SVG for each metric that illustrates what it measures, with axes in the colour of the text around it."""
 
 from __future__ import annotations
 

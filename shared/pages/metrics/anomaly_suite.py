@@ -25,7 +25,7 @@ from ..figures.thumbnails import Thumbnail, map_picture
 from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
 from ..reading.maps import read_maps, read_masks
 from ..reading.planes import PLANE_SUFFIXES
-from ..serving.costs import Cost, items
+from ..serving.costs import Cost, Drawing, items
 from ..serving.limits import MAX_IMAGES
 
 
@@ -189,6 +189,7 @@ PAGE = Page(
     ),
     images=True,
     costs=_costs,
+    drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
     joined=with_categories,
     samples=(
         Sample(

@@ -26,6 +26,7 @@ from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curv
 from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
+from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
@@ -58,6 +59,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         examples=examples,
         pictures=("Scores by kind", "F over the threshold"),
         draw=lambda computed: draw_f(computed, metric.name, average),
+        drawing=Drawing(group=8_000 if average == "macro" else 2_000),
         sweep=lambda computed: sweep_f(computed, metric.name, average),
         worst=worst_open_set,
         headline=metric.name,

@@ -22,6 +22,7 @@ from ..figures.roc import Curve, overlay, unit_square
 from ..figures.style import GREY, SHADE, figure, legend_inside
 from ..figures.threshold import Sweep, moving_point
 from ..page import CONFIDENCE, Example, Option, Page, rows
+from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
 from .open_f import COLUMNS, DIGITS, histogram_by_kind, worst_open_set
 
@@ -143,6 +144,7 @@ PAGE = Page(
     ),
     pictures=("Scores by kind", "OSCR curve"),
     draw=_draw,
+    drawing=Drawing(number=400),
     sweep=sweep_openauc,
     worst=worst_open_set,
     headline=r"openauc",

@@ -1,1 +1,1 @@
-"""Uploads, archives and pasted cells as named arrays."""
+"""Read uploads, archives and pasted cells as named arrays."""

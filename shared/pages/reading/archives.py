@@ -1,6 +1,6 @@
-"""Files of an upload as members with names: files as they came, and files within .zip archives, in memory.
+"""Members of an upload: its files, and the files within its .zip archives, read in memory.
 
-Nothing is written to disk, and no member's name is ever a path on the server.
+Nothing is written to disk, and no member's name is ever used as a path on the server.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import NamedTuple
 from ..serving.limits import RefusedError, check_contents, check_unpacked
 
 _NAMED = 5  # names in a message
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
 
-FOLDER = "folder"  # the column that says it of each image
-KIND_FOLDERS = ("test", "ground_truth", "labels")  # that say what the files in them are, not which
+FOLDER = "folder"  # the column with the folder of each image
+KIND_FOLDERS = ("test", "ground_truth", "labels")  # folders that name a kind of file, not a part of the data
 
 
 class Member(NamedTuple):
-    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for.
+    """A file: its name, with its folders in the archive, and its content, which is read on request.
 
-    folder: the name of its archive, where there are several
+    folder: the name of its archive, if there are several archives
     """
 
     name: str
@@ -34,7 +34,7 @@ class Member(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
+        """The name without its suffix, without `_mask` at its end and without folders of `KIND_FOLDERS`."""
         return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
 
     def read_bytes(self) -> bytes:
@@ -43,12 +43,12 @@ class Member(NamedTuple):
             return self.path.read_bytes()
         try:
             return self.archive.read(self.name)
-        except Exception as error:  # of a damaged or encrypted member
+        except Exception as error:  # a damaged or encrypted member raises errors of many types
             raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
 
 
 def key_of(path: PurePosixPath) -> str:
-    """A path without its ending, and without folders of `KIND_FOLDERS`.
+    """A path without its suffix, and without folders of `KIND_FOLDERS`.
 
     >>> key_of(PurePosixPath("nut/test/cut/000.png"))
     'nut/cut/000'
@@ -58,9 +58,9 @@ def key_of(path: PurePosixPath) -> str:
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
-    """The files of these endings, sorted by name; of several archives with the archive's name as a folder.
+    """The files with these suffixes, sorted by name; with several archives, each archive's name is a folder.
 
-    Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
+    Raises RefusedError for an archive that is too large, an archive without such files, and two files of one name.
     """
     archives = [path for path in paths if path.suffix.lower() == ".zip"]
     files = [Member(path.name, path) for path in paths if path not in archives]
@@ -71,7 +71,7 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
         total += sum(size for _, size in inside)
         check_unpacked(path.name, total)
         if not inside:
-            raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
+            raise RefusedError(f"{path.name}: expected files that end in {' or '.join(suffixes)}, got none")
         files += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in inside]
     twice = [name for name, count in Counter(map(_label, files)).items() if count > 1]
     if twice:
@@ -84,7 +84,7 @@ def _label(member: Member) -> str:
 
 
 def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
-    """Members of an archive, and their sizes."""
+    """The members of an archive with these suffixes, and their sizes."""
     archive = zipfile.ZipFile(path)
     infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]
     for info in infos:
@@ -99,7 +99,7 @@ def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence
 
 
 def keys(names: Sequence[str]) -> tuple[int, list[str]]:
-    """How many last parts of names tell them apart, and these parts: `000`, or `scratch/000` where there are two 000.
+    """The number of last parts that distinguish names, and these parts: `000`, or `scratch/000` if there are two 000.
 
     >>> keys(["test/good/000", "test/scratch/000"]), keys(["a/1", "b/2"])
     ((2, ['good/000', 'scratch/000']), (1, ['1', '2']))
@@ -113,12 +113,12 @@ def keys(names: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def last_parts(names: Sequence[str], parts: int) -> list[str]:
-    """The last parts of names."""
+    """The last `parts` parts of each name."""
     return ["/".join(name.split("/")[-parts:]) for name in names]
 
 
 def folders_of(names: Sequence[str]) -> list[str]:
-    """The first folder of each name that tells names apart; none where there is no such folder.
+    """The folder of each name at the first depth where folders differ; an empty list if there is none.
 
     >>> folders_of(["mvtec/nut/0", "mvtec/nut/cut/1", "mvtec/bottle/0"]), folders_of(["mvtec/0", "1"])
     (['nut', 'nut', 'bottle'], [])
@@ -138,7 +138,7 @@ def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are.
+    """The first names, and the number of others.
 
     >>> some(["a", "b"]), some(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')

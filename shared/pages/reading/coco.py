@@ -1,4 +1,4 @@
-"""Boxes of COCO's JSON, results and annotations, as tables with a row for each box."""
+"""Read COCO's JSON, results and annotations, as tables with a row for each box."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .uploads import read_files
 
 
 def read_results(paths: list[Path], apart: bool = False) -> Data:
-    """COCO's results, each file a detector named like it; other JSON as everywhere.
+    """Read COCO's results; of several files, each is a detector with the file's name. Other JSON is read as a table.
 
     The images are known by their ids until `with_names` finds their names.
     """
@@ -40,7 +40,7 @@ def read_results(paths: list[Path], apart: bool = False) -> Data:
 
 
 def read_annotations(paths: list[Path], apart: bool = False) -> Data:
-    """COCO's annotations, one file; other JSON as everywhere.
+    """Read COCO's annotations, one file. Other JSON is read as a table.
 
     The images are known by their ids until `with_names` finds their names.
     """
@@ -60,8 +60,8 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
     crowds = int(np.count_nonzero(table.flags("iscrowd") | table.flags("ignore")))
     if crowds:
         raise RefusedError(
-            f"{path.name}: expected objects that count, got {crowds:,} crowds (iscrowd), which the command "
-            "openworld-metrics detect takes"
+            f"{path.name}: expected no crowds (iscrowd), got {crowds:,}; the command openworld-metrics detect "
+            "takes crowds"
         )
     data = _columns(rows, {})
     ids, files = [one["id"] for one in images], [key_of(PurePosixPath(_file_name(one))) for one in images]
@@ -78,7 +78,7 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
 
 
 def _classes(content: Mapping[str, Any], name: str) -> dict[int, str]:
-    """The names of the categories, where the file has any."""
+    """The names of the categories by id, if the file has any."""
     categories = content.get("categories") or []
     if not isinstance(categories, list):
         raise RefusedError(f"{name}: expected a list of categories, got {type(categories).__name__}")
@@ -106,7 +106,7 @@ def _file_name(image: Mapping[str, Any]) -> str:
 
 
 def _checked(entries: Sequence[Any], where: str) -> Entries:
-    """Entries with a box and a class each, checked."""
+    """A table of entries, after a check that each has a box and a class."""
     ids = {entry.get("image_id") for entry in entries if isinstance(entry, dict)} - {None}
     table = Entries(entries, where, {image: i for i, image in enumerate(ids)})
     table.boxes()
@@ -115,7 +115,7 @@ def _checked(entries: Sequence[Any], where: str) -> Entries:
 
 
 def _columns(rows: Sequence[Any], more: Mapping[str, str]) -> Data:
-    """A column for the image, each side of the box, the class, and for `more` by the keys of the entries."""
+    """A column for the image, each number of the box, the class, and each of `more`, from column name to key."""
     boxes = np.asarray([row["bbox"] for row in rows], dtype=np.float64).reshape(-1, 4)
     arrays: dict[str, Any] = {"image": np.asarray([row["image_id"] for row in rows], dtype=object)}
     arrays |= {name: boxes[:, i] for i, name in enumerate("xywh")}

@@ -1,4 +1,4 @@
-"""Named arrays of an input, whatever file they came from."""
+"""Named arrays of an input, of any format."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 from ...formats.boxes.dataset import Size
 
 DETECTOR = "detector"  # the column that names the detector of each row
-CLASS = "class"  # the column of class ids, where the format of the file says so
+CLASS = "class"  # the column of class ids in formats that have one
 
 
 class Data(NamedTuple):
     """Named arrays of an input.
 
-    arrays: (N,) or (N, K) arrays, or lists of arrays, one per image
+    arrays: (N,) or (N, K) arrays, or lists of arrays, one for each image
     options: options of the metric that the format implies
     names: the names of a list's images, by the list's name
     lines: the line of a column's first value in its file
-    classes: names of classes by their ids
-    sizes: of the images by their names, the width and the height in pixels
+    classes: class names by id
+    sizes: width and height in pixels of each image, by name
     """
 
     arrays: dict[str, Any]
@@ -30,7 +30,7 @@ class Data(NamedTuple):
     sizes: Mapping[str, Size] = {}
 
     def joined(self, more: Data, stem: str) -> Data:
-        """Both together; where two arrays have one name, the second gets the stem of its file before it."""
+        """The data of both; if two arrays have one name, the second is prefixed with the stem of its file."""
         arrays = dict(self.arrays)
         for name, array in more.arrays.items():
             arrays[f"{stem}: {name}" if name in arrays else name] = array

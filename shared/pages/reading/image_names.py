@@ -1,4 +1,4 @@
-"""The names of images that boxes belong to, as predictions and references have them in common."""
+"""Match the image names of predictions and references."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FILES, IDS = "files of images", "ids of images"  # names of Data that `with_name
 
 
 def with_names(sources: Sequence[Data]) -> list[Data]:
-    """Give images equal names in predictions and references: the last parts of paths that tell them apart.
+    """Give images equal names in predictions and references: as many last parts of their paths as distinguish them.
 
     The names of classes and the sizes of images are those of the references.
 
-    Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
+    Raises ValueError for boxes of two formats, and for results of images that are not in COCO's annotations.
     """
     forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
     if len(set(forms)) > 1:
         raise ValueError(
-            f"boxes: expected predictions and references in one form, got {' and '.join(forms)}; give YOLO's files for "
-            "both, in shares of the image, or COCO's for both, in pixels"
+            f"boxes: expected predictions and references in one format, got {' and '.join(forms)}; use YOLO's files "
+            "for both, in fractions of the image, or COCO's for both, in pixels"
         )
     by_id = dict(zip(sources[-1].names.get(IDS, ()), sources[-1].names.get(FILES, ())))
     parts = max((_parts(data) for data in sources), default=1)
@@ -33,7 +33,7 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
 
 
 def _parts(data: Data) -> int:
-    """How many last parts of the paths tell a detector's images, or the objects' ones, apart."""
+    """The number of last parts of the paths that distinguish the images of each detector, or of the objects."""
     own = [files for name, files in data.names.items() if name not in (FILES, IDS, FOLDER)]
     return max((keys(files)[0] for files in own or [data.names.get(FILES, [])]), default=1)
 

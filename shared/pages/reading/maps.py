@@ -1,4 +1,4 @@
-"""Read anomaly maps and masks, a file for each image: PNG, or arrays; archives of them may be detectors."""
+"""Read anomaly maps and masks, one PNG or array file for each image; archives of maps may be detectors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .uploads import read_files
 
 
 def read_maps(paths: list[Path], apart: bool = False) -> Data:
-    """Maps as they are, grey PNG images or arrays: higher is more anomalous; and other arrays, such as stacks.
+    """Read maps, grey PNG images or arrays with higher values for anomalies, and other arrays, such as stacks.
 
-    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
-    sets, which `apart` says.
+    If all archives hold files of the same names, they are detectors, each with its archive's name; with `apart` they
+    are data sets.
     """
     planes, rest = split_planes(paths)
     return _with_arrays(_maps(planes, apart) if planes else None, rest)
@@ -36,16 +36,16 @@ def _maps(paths: list[Path], apart: bool) -> Data:
 
 
 def _with_arrays(data: Data | None, rest: list[Path]) -> Data:
-    """Maps or masks, and the arrays of other files."""
+    """Maps or masks, joined with the arrays of other files."""
     if data is None or not rest:
         return data or read_files(rest, {})
     return data.joined(read_files(rest, {}), rest[0].stem)
 
 
 def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same.
+    """Whether there are several archives, and all hold the same names.
 
-    Raises RefusedError where some names are in several archives, and others are not.
+    Raises RefusedError if some names, but not all, are in several archives.
     """
     if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
         return False
@@ -55,23 +55,23 @@ def _are_detectors(paths: Sequence[Path]) -> bool:
         alone = sorted(every - common)
         where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
         raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
-            "data sets, put the masks into archives of the same names as the maps"
+            f"expected maps of the same images from each detector, got {len(alone):,} images that not all have: "
+            f"{where}. If these are data sets, put their masks into archives of the same names"
         )
     return bool(common)
 
 
 def read_masks(paths: list[Path], apart: bool = False) -> Data:
-    """Masks, PNG images of any kind or arrays, in which above 0 is anomalous; and other arrays, such as stacks.
+    """Read masks, PNG images or arrays with values above 0 for anomalies, and other arrays, such as stacks.
 
-    Of archives with a folder ground_truth, only what is in it.
+    In archives with a folder ground_truth, only its files are masks.
     """
     planes, rest = split_planes(paths)
     return _with_arrays(_images(planes, "references") if planes else None, rest)
 
 
 def _images(paths: list[Path], side: str) -> Data:
-    """Maps or masks by the names of their files, and the folder of each map where they lie in several."""
+    """Maps or masks with the names of their files, and the folder of each map if there are several folders."""
     files, planes = members(paths, PLANE_SUFFIXES), Planes(masks=side == "references")
     files = [file for file in files if planes.masks and "ground_truth" in file.name] or files
     names = [file.key for file in files]

@@ -1,4 +1,4 @@
-"""Names of arrays: how they are compared, runs of numbered ones, and the choices that they give."""
+"""Names of arrays: how they are compared, runs of numbered names, and the choices on the page."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .data import Data
 
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 _NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
-_MAX_MEMBERS = 50  # columns of an array that are offered one by one
+_MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
 
 
 def plain(name: str) -> str:
-    """A name in small letters and digits only, as names are compared."""
+    """A name reduced to lower-case letters and digits, for comparison."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -39,12 +39,12 @@ def runs(data: Data) -> dict[str, list[str]]:
 
 
 def num_dimensions(value: Any) -> int:
-    """Dimensions of an array; of a list of arrays, one per image, three."""
+    """The number of dimensions of an array; three for a list of arrays, one for each image."""
     return value.ndim if isinstance(value, np.ndarray) else 3
 
 
 def choices(data: Data) -> list[str]:
-    """The names that a column of the metric may be made of: runs, arrays, and columns of two-dimensional arrays."""
+    """The names to choose from for a column of the metric: runs, arrays, and columns of two-dimensional arrays."""
     numbered = runs(data)
     hidden = {name for names in numbered.values() if len(names) > _MAX_MEMBERS for name in names}
     members = [
@@ -57,7 +57,7 @@ def choices(data: Data) -> list[str]:
 
 
 def member(name: str, data: Data) -> Any:
-    """An array, or a column of a two-dimensional one, such as logits[:, 1]; None where there is none of this name."""
+    """The array with this name, or the column of an array, such as logits[:, 1]; None if there is none."""
     if name in data.arrays:
         return data.arrays[name]
     match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)

@@ -1,4 +1,4 @@
-"""Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table."""
+"""Read cells copied from a spreadsheet, or text with commas, semicolons or tabs, as a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def read_pasted(text: str) -> pd.DataFrame:
-    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+    r"""Read text as a table; without a header, columns are named by letters, as in a spreadsheet.
 
     >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
     {'A': [0.5, 0.25], 'B': [1, 0]}

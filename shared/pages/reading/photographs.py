@@ -1,4 +1,4 @@
-"""Read photographs to lay behind images (PNG or JPEG). Sizes are checked first."""
+"""Read photographs (PNG or JPEG) to show behind images. Sizes are checked first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .archives import keys, last_parts, members
 
 
 def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
-    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    """The photograph of an image, by name; a single photograph without a matching name is behind every image."""
     if not paths:
         return None
     check_files(list(paths))
@@ -33,7 +33,7 @@ _PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
 
 
 def read_photograph(member: Any) -> Any:
-    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
+    """Read a photograph (PNG or JPEG), reduced to at most 1,000 pixels wide and high, and its original size."""
     try:
         with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
             size = image.size
@@ -41,7 +41,7 @@ def read_photograph(member: Any) -> Any:
             photograph = image.convert("RGB")
     except RefusedError:
         raise
-    except Exception as error:  # of the decoder
+    except Exception as error:  # the decoder raises errors of many types
         kind = member.name.rpartition(".")[2].lower()
         raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
     photograph.thumbnail((1000, 1000))

@@ -1,4 +1,4 @@
-"""One map or mask of an upload: a picture or an array. Sizes are checked before it is unpacked."""
+"""Read one map or mask of an upload, an image or an array. Sizes are checked before it is unpacked."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ PLANE_SUFFIXES = (".png", *ARRAY_SUFFIXES)
 
 
 class Planes:
-    """Maps or masks, read one after the other; together they take no more memory than is allowed."""
+    """A reader of maps or masks, which together may take only the memory allowed."""
 
     def __init__(self, masks: bool) -> None:
         self.masks = masks
         self._bytes = 0
 
     def read(self, member: Member) -> np.ndarray:
-        """(H, W) of a file: a map as it is, True of a mask where it is above 0. Raises RefusedError with the name."""
+        """Read a map (H, W), or a mask as booleans, true above 0. Raises RefusedError with the file's name."""
         suffix = ending(member.name)
         with _refused(member):
             content = io.BytesIO(member.read_bytes())
@@ -46,7 +46,7 @@ class Planes:
             if self.masks:
                 return np.asarray(image.convert("L")) > 0
             if image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+                raise RefusedError(f"{member.name}: expected a grey image, with scores as values, got {image.mode}")
             return np.asarray(image.convert("L") if image.mode == "1" else image)
 
     def _array(self, member: Member, suffix: str, content: io.BytesIO) -> np.ndarray:
@@ -60,34 +60,34 @@ class Planes:
 
 
 def ending(name: str) -> str:
-    """The ending of a file's name, as readers are known by it."""
+    """The suffix of a file's name in lower case."""
     return Path(name).suffix.lower()
 
 
 def _check_tiff(content: io.BytesIO, masks: bool) -> None:
-    """Raise ValueError for what would unpack to another size than it states, and for masks that are not all numbers."""
+    """Raise ValueError for a compression whose unpacked size is unknown, and for masks in which 0 is white."""
     header = tiff_header(content)
     if not header.of_bytes:
-        raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")
+        raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another")
     if masks:
         check_white(header.white_is_zero)
 
 
 @contextmanager
 def _refused(member: Member) -> Iterator[None]:
-    """Turn any error of a file into a RefusedError with its name, and that of its archive."""
+    """Turn any error from a file into a RefusedError with the names of the file and its archive."""
     try:
         yield
     except RefusedError:
         raise
-    except Exception as error:  # of the decoders
+    except Exception as error:  # decoders raise errors of many types
         where = f"{member.path.name}: {member.name}" if member.archive else member.name
         text = without_paths(reason(error).partition("\n")[0])[:200]
         raise RefusedError(f"{where}: cannot be read as {ending(member.name)[1:]}: {text}") from None
 
 
 def split_planes(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Files that are maps or masks of an image each, and other arrays, such as stacks, or a plane alone."""
+    """Split files into maps or masks of one image each, and other arrays, such as stacks or a single plane."""
     planes = [path for path in paths if ending(path.name) not in (".npy", ".npz") or _is_plane(path)]
     if len(planes) == 1 and ending(planes[0].name) in (".npy", ".npz"):
         planes = []
@@ -98,6 +98,6 @@ def _is_plane(path: Path) -> bool:
     try:
         shape: Any = stated_shape(ending(path.name), path)
         check_size(shape, is_array=True)
-    except Exception:  # its reader says what is wrong with it
+    except Exception:  # the reader reports the error
         return False
     return len(shape) > 1 and sum(side > 1 for side in shape) < 3

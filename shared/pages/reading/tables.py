@@ -19,7 +19,7 @@ from .data import Data
 
 
 def _csv(path: Path) -> Data:
-    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    """Columns of a CSV file; without a header, one array of all columns, named after the file."""
     content = path.read_bytes()
     table, headless = read_csv(content)
     data = _columns(table)
@@ -35,13 +35,13 @@ def _csv(path: Path) -> Data:
 
 
 def _parquet(path: Path) -> Data:
-    """Columns of a Parquet file, of numbers, lists of numbers or strings."""
+    """Columns of a Parquet file: numbers, lists of numbers or strings."""
     check_unpacked(path.name, unpacked_bytes(path))
     return _columns(read_parquet(path))
 
 
 def _columns(table: Any) -> Data:
-    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    """Columns of an Arrow table. Gaps become NaN, since columns may be shorter than the table."""
     return Data({name: from_arrow(table[name], gaps=True) for name in table.column_names})
 
 
@@ -52,12 +52,12 @@ def _npz(path: Path) -> Data:
 
 
 def _npy(path: Path) -> Data:
-    """The array of an .npy file, named like it."""
+    """The array of an .npy file, named after the file."""
     return Data({path.stem: read_npy(path)})
 
 
 def _json(path: Path) -> Data:
-    """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
+    """Columns of a JSON object of lists, or of a list of records; any other list is named after the file."""
     content = by_column(parse_json(path.read_bytes()))
     if isinstance(content, list):
         return Data({path.stem: _array(content)})
@@ -67,7 +67,7 @@ def _json(path: Path) -> Data:
 
 
 def _array(value: Any) -> Any:
-    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
+    """A list as an array of numbers or strings, if possible; otherwise unchanged."""
     try:
         array = np.asarray(value)
     except ValueError:

@@ -1,6 +1,6 @@
 """Read an upload as named arrays.
 
-Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+Nothing is unpickled, and sizes are checked before a file is read in full. Errors name the file, never its folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..serving.limits import RefusedError, check_files, without_paths
 from .data import Data
 from .tables import READERS
 
-Reader = Callable[[list[Path], bool], Data]  # all files of its suffix, and whether archives are data sets
+Reader = Callable[[list[Path], bool], Data]  # takes all files of its suffix, and whether archives are data sets
 
 
 def read_table(frame: pd.DataFrame | None) -> Data:
@@ -38,12 +38,12 @@ def _as_numbers(column: Any) -> Any:
 
 
 def read_files(paths: list[Path], readers: Mapping[str, Reader], apart: bool = False) -> Data:
-    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
+    """Join the arrays of files, each read by the reader of its suffix; a repeated name is prefixed with its file's.
 
-    Parameters: readers, those of this input, each of which takes all files of its suffix together; apart, whether
+    Parameters: readers, readers of this input only, each of which takes all files of its suffix; apart, whether
     archives are data sets, not detectors.
 
-    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
+    Raises RefusedError for a file that is too large, does not match its suffix, or has a suffix without a reader.
     """
     check_files(paths)
     pooled = Data({})
@@ -62,7 +62,7 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], apart: bool = F
 
 
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
+    """The suffix of a file; for archives, and for files that share a reader, the first suffix of that reader."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
         return next(iter(readers), suffix)
@@ -75,8 +75,8 @@ def _read(paths: list[Path], read: Callable[[], Data]) -> Data:
     except RefusedError:
         raise
     except MemoryError:
-        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
-    except Exception as error:  # of whatever library reads the format
+        raise RefusedError(f"{paths[0].name}: not enough memory to read it") from None
+    except Exception as error:  # libraries raise errors of many types
         kind = paths[0].suffix.lower()[1:]
         reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
         raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None

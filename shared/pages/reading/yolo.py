@@ -1,4 +1,4 @@
-"""Boxes of YOLO's text files, one an image, as a table with a row for each box."""
+"""Read YOLO's text files, one for each image, as a table with a row for each box."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .image_names import FILES
 
 
 def read_predictions(paths: list[Path], apart: bool = False) -> Data:
-    """Predictions: lines of class, cx, cy, w, h and confidence.
+    """Read predictions: lines of class, cx, cy, w, h and confidence.
 
-    Archives that have files of the same names are detectors, each named like its archive, unless they are data sets,
-    which `apart` says. The images are known by the files' paths until `with_names` shortens them.
+    Archives that share file names are detectors, each with its archive's name; with `apart` they are data sets. Images
+    are known by the paths of their files until `with_names` shortens these.
     """
     detectors = {} if apart else _by_detector(paths)
     if not detectors:
@@ -41,7 +41,7 @@ def read_predictions(paths: list[Path], apart: bool = False) -> Data:
 
 
 def read_objects(paths: list[Path], apart: bool = False) -> Data:
-    """Objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes the box around it."""
+    """Read objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes its bounding box."""
     return _boxes(_texts(paths), confidence=False)
 
 
@@ -50,7 +50,7 @@ def _texts(paths: Sequence[Path]) -> list[Member]:
 
 
 def _boxes(texts: Sequence[Member], confidence: bool, folders: bool = True) -> Data:
-    """The lines of all files; with `folders`, where the images lie in several, the folder of each row."""
+    """The lines of all files; with `folders`, also the folder of each row if there are several folders."""
     try:
         tables = [read_lines(text, confidence=confidence, place=text.name) for text in texts]
     except ValueError as error:
@@ -66,11 +66,11 @@ def _boxes(texts: Sequence[Member], confidence: bool, folders: bool = True) -> D
 
 
 def _by_detector(paths: Sequence[Path]) -> dict[str, list[Member]]:
-    """The files of each archive, where several have files of the same names; otherwise nothing."""
+    """The files of each archive if archives share file names; otherwise nothing."""
     archives = [path for path in paths if path.suffix.lower() == ".zip"]
     if len(archives) < 2 or len(archives) < len(paths):
         return {}
-    _texts(archives)  # which says what is wrong with them together
+    _texts(archives)  # raises the errors of all archives together
     files = {path.stem: _texts([path]) for path in archives}
     images = [set(keys([member.key for member in part])[1]) for part in files.values()]
     return files if len(set().union(*images)) < sum(map(len, images)) else {}

@@ -1,1 +1,1 @@
-"""The right half of a page: numbers, pictures, and what can be taken away."""
+"""The right half of a page: numbers, figures and exports."""

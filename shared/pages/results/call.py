@@ -1,4 +1,4 @@
-"""The Python that gives a page's numbers."""
+"""Write the Python code that gives a page's numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..assembly.gather import Arguments
 from ..assembly.reading import Reading
 from ..page import Page
 
-_MAX_FILES = 5  # that are named one by one
+_MAX_FILES = 5  # the most files that are named one by one
 _WIDTH = 100
 _INSTALL = "# in a checkout of openworld-metrics: pip install '.[spaces]'"
 
@@ -25,8 +25,8 @@ _INSTALL = "# in a checkout of openworld-metrics: pip install '.[spaces]'"
 class Recipe(NamedTuple):
     """How data were read, small enough to be kept.
 
-    files: the places of each input's files, none where tables were typed
-    made_of, read_as, leave_out: as `assembly.reading.read` takes them
+    files: the paths of each input's files, none for typed tables
+    made_of, read_as, leave_out: as for `assembly.reading.read`
     """
 
     files: Sequence[Sequence[str]]
@@ -36,7 +36,7 @@ class Recipe(NamedTuple):
 
 
 def recipe_of(reading: Reading, files: Sequence[Any], examples: Path) -> Recipe:
-    """The recipe of a reading; files in the folder `examples` are those of the repository."""
+    """The recipe of a reading; files in the folder `examples` are in the repository."""
     prefix = f"metrics/{reading.page.name}/examples/"
     paths = [[Path(path) for path in part or ()] for part in files]
     places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
@@ -51,9 +51,9 @@ def python_call(
     options: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> str:
-    """Write the Python that computes the same: files are read as the page reads them, typed tables are spelt out.
+    """Write the Python code for a computation; files are read as on the page, typed tables are spelt out.
 
-    Of several detectors the results are by name.
+    The results of several detectors are keyed by name.
     """
     changed = [
         f"{name}={_quoted(value) if isinstance(value, str) else repr(value)}"
@@ -82,13 +82,13 @@ def python_call(
 
 
 def _call(function: str, arguments: Sequence[str], wide: bool = True) -> str:
-    """A call on one line if it is `wide` and fits there, otherwise with an argument a line."""
+    """A call on one line if `wide` is true and it fits, otherwise with one argument on each line."""
     line = f"{function}({', '.join(arguments)})"
     return line if wide and len(line) <= _WIDTH else f"{function}({_lines(arguments, ',')})"
 
 
 def _braces(entries: Sequence[str]) -> str:
-    """A dict on one line if it fits there, otherwise with an entry a line."""
+    """A dict on one line if it fits, otherwise with one entry on each line."""
     line = f"{{{', '.join(entries)}}}"
     return line if len(line) <= _WIDTH and "\n" not in line else f"{{{_lines(entries, ',' * (len(entries) > 1))}}}"
 
@@ -103,7 +103,7 @@ def _quoted(value: Any) -> str:
 
 
 def _inputs(page: Page, recipe: Recipe) -> list[str]:
-    """The files of each input; a folder, named like its first column, for many or where inputs share names."""
+    """The files of each input; a folder named after its first column if there are many, or if inputs share names."""
     last = max(i for i, part in enumerate(recipe.files) if part)
     shared = max(Counter(place for part in recipe.files for place in part).values()) > 1
     inputs = []
@@ -116,7 +116,7 @@ def _inputs(page: Page, recipe: Recipe) -> list[str]:
 
 
 def _choices(recipe: Recipe) -> list[str]:
-    """The arguments that say what columns are made of."""
+    """The arguments for the choice of columns."""
     columns = [f"{_quoted(name)}: {_quoted(list(names))}" for name, names in recipe.made_of.items()]
     choices = [f"columns={_braces(columns)}"]
     choices += [f"read_as={_quoted(recipe.read_as)}"] if recipe.read_as != "automatic" else []
@@ -128,7 +128,7 @@ def _spelt_out(arguments: Arguments) -> list[str]:
 
 
 def _literal(value: Any) -> str:
-    """Spell out numbers; a row a line, if there are several in a row."""
+    """Spell out numbers; rows of several numbers get a line each."""
     rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
     if any(isinstance(row, list) for row in rows):
         begin, end = "()" if isinstance(value, tuple) else "[]"

@@ -1,4 +1,4 @@
-"""Several detectors, or several data sets, as one table: on the page, and to take away."""
+"""Tables of several detectors or data sets, for the page and for export."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Compared(NamedTuple):
 
 
 def compared(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> Compared | None:
-    """The results of detectors by name, a row each; of a single one its groups. None where there is one of neither.
+    """The results of several detectors as rows, or of a single detector's groups; None if there is only one row.
 
-    The means over all groups, and over those of a common beginning (near, far), come first. Where every two detectors
-    were compared, the best of each number is marked, and every one that does not differ from it; else none is.
+    Means over all groups, and over groups with a common prefix (near, far), come first. If all pairs of detectors were
+    compared, the best of each number is marked, together with all that do not differ from it significantly.
     """
     results = {name: summary.as_dict() for name, summary in summaries.items()}
     kinds = {key: kind for summary in summaries.values() for key, kind in summary.kinds().items()}
@@ -58,7 +58,7 @@ def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _with_direction(results: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
-    """The numbers that can be better or worse, with their intervals; all where none can."""
+    """The numbers with a direction (higher or lower is better) and their intervals; all numbers if none has one."""
     numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
     kept = {key for key in numbers if direction(key, kinds) is not None} or {*numbers}
     ends = {f"{key}_{end}" for key in kept for end in ("low", "high")}

@@ -1,4 +1,4 @@
-"""Kinds of result keys, as the results state them; nothing is read out of a key's name."""
+"""Look up the direction and kind of a result; they are never inferred from its key."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Kinds = Mapping[str, Mapping[str, Any]]  # of `Summary.kinds`
 
 
 def direction(key: str, kinds: Kinds) -> Direction | None:
-    """Which way a key is better, and whether it is a share; None where neither way is, or nothing is said.
+    """Whether higher values of a key are better, and whether it is a rate; None if it has no direction.
 
     >>> direction("auroc", {"auroc": {"kind": "rate", "higher": True, "share": True}}), direction("auroc", {})
     (Direction(higher=True, rate=True), None)
     """
-    stated = kinds.get(key, {})
-    higher = stated.get("higher")
-    return Direction(higher, stated.get("share") is True) if isinstance(higher, bool) else None
+    kind = kinds.get(key, {})
+    higher = kind.get("higher")
+    return Direction(higher, kind.get("share") is True) if isinstance(higher, bool) else None
 
 
 def is_share(key: str, kinds: Kinds) -> bool:
-    """Whether a key is a share, in [0, 1], which may be shown in percent."""
+    """Whether a key's values are rates in [0, 1], which may be shown in percent."""
     return kinds.get(key, {}).get("share") is True

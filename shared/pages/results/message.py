@@ -1,4 +1,4 @@
-"""Boxes with an error or a note."""
+"""Errors and notes as HTML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import html
 
 
 def message(text: str, kind: str = "error") -> str:
-    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
+    """A box with an error, which screen readers announce, or with a note; "" for an empty text."""
     role = "alert" if kind == "error" else "status"
     return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""

@@ -1,4 +1,4 @@
-"""One number as HTML: as short as it is read, with all its digits a press away, and the way that is better."""
+"""A number as HTML: rounded, with a button that copies all digits, and an arrow in its better direction."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from ..figures.digits import short
 
-MAX_CURVE = 5  # values of a list that are shown
+MAX_CURVE = 5  # the most values of a list that are shown
 _COPY = '<button type="button" class="number" data-do="whole" aria-description="Copy all digits">{}</button>'
 
 
 def number_html(value: Any, *, share: bool = False, shown: str | None = None) -> str:
-    """A number with three decimals, or as it is `shown`; pressed, it is copied whole. Of a list, the first ones.
+    """A number with three decimals, or the text `shown`; a press copies all digits. For a list, its first numbers.
 
     >>> number_html(0.25)
     '<span title="0.25" data-full="0.25">0.250</span>'
@@ -28,7 +28,7 @@ def number_html(value: Any, *, share: bool = False, shown: str | None = None) ->
 
 
 def difference_html(value: float, *, share: bool = False, unit: bool = False) -> str:
-    """A difference with its sign, which in percent are points; `unit`, whether it then says so."""
+    """A difference with its sign; in percent, it is in percentage points, which `unit` adds to the text."""
     kind = ("rate difference points" if unit else "rate difference") if share else "difference"
     return _copyable(value, signed(value), kind)
 
@@ -43,13 +43,13 @@ def signed(value: float) -> str:
 
 
 def moving_html(name: str, value: float, *, share: bool) -> str:
-    """A number that moves with the slider, always to be copied; page.js finds it by its name."""
+    """A number that changes with the slider, always with a copy button; page.js finds it by name."""
     data = f'data-rate="{html.escape(name)}" data-full="{float(value)!r}"'
     return _COPY.format(f"<span{' class=rate' if share else ''} {data}>{short(value)}</span>")
 
 
 def _copyable(value: float, text: str, kind: str) -> str:
-    """The number, as a button where fewer digits are shown than it has."""
+    """The number, as a button if the text shows fewer digits than it has."""
     full = repr(float(value) if isinstance(value, float) else value)
     of_kind = f' class="{kind}"' if kind else ""
     number = f'<span{of_kind} title="{full}" data-full="{full}">{text}</span>'
@@ -58,7 +58,7 @@ def _copyable(value: float, text: str, kind: str) -> str:
 
 
 def way(higher: bool | None) -> str:
-    """An arrow in the direction that is better, if there is one."""
+    """An arrow in the better direction, if there is one."""
     if higher is None:
         return ""
     words = "higher is better" if higher else "lower is better"
@@ -66,5 +66,5 @@ def way(higher: bool | None) -> str:
 
 
 def save_rows(file: str, words: str = "CSV") -> str:
-    """A button that saves the tables of the fold around it as .csv, with all digits."""
+    """A button that saves the tables of the section around it as CSV, with all digits."""
     return f'<div class="switch"><button type="button" data-do="rows" data-file="{file}">{words}</button></div>'

@@ -1,4 +1,4 @@
-"""The numbers as HTML: the important ones large, the others below headings, each with the way that is better."""
+"""The results as HTML: headline numbers large, others below headings, each with its better direction."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..page import Page
 from .kinds import Kinds, direction, is_share
 from .number import number_html, save_rows, way
 
-MAX_LARGE = 3  # numbers that are shown large
+MAX_LARGE = 3  # headline numbers
 MAX_ROWS = 30  # of a table among the results
 _DIGITS = {"short": "0.820", "percent": "82.0 %"}
 
 
 class Numbers(NamedTuple):
-    """The important numbers, and the others, as HTML."""
+    """The headline numbers, and the others, as HTML."""
 
     headline: str
     others: str
@@ -29,7 +29,7 @@ class Numbers(NamedTuple):
 def numbers_html(
     page: Page,
     summary: Summary,
-    said: Mapping[str, str],
+    help_of: Mapping[str, str],
     images: Sequence[str] = (),
     thresholds: Callable[[float], str | None] = lambda value: None,
     pooled: Computed | None = None,
@@ -37,10 +37,9 @@ def numbers_html(
 ) -> Numbers:
     """The results of a page as tables.
 
-    Parameters: summary; said, what is said of each key below it; images, the names of the images that a table with a
-    column of them goes over; thresholds, from a threshold to how the slider shows it, if it does; pooled, the
-    computation of all groups together, where there are some; named, the results whose tables have names, where they
-    are known.
+    Parameters: summary; help_of, a sentence on each key; images, the names of the images, for tables with a column of
+    images; thresholds, a function from a threshold to its text on the slider, or None; pooled, the computation of all
+    groups together, if there are groups; named, the results with names in their tables, if known.
     """
     results, kinds = summary.results, summary.kinds()
     tables = {name: value for name, value in (named or summary.as_dict()).items() if isinstance(value, Mapping)}
@@ -48,7 +47,7 @@ def numbers_html(
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
     means = _means(summary, pooled)
     headline, others = (
-        _section(page, "", large, lines, {**{key: html.escape(text) for key, text in said.items()}, **means}),
+        _section(page, "", large, lines, {**{key: html.escape(text) for key, text in help_of.items()}, **means}),
         _others(page, large, lines),
     )
     others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
@@ -57,20 +56,20 @@ def numbers_html(
 
 
 def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
-    """Notes, as HTML, on the mean of each rate: the number of groups, and the pooled value."""
+    """A note for each mean of a rate, as HTML: the number of groups, and the pooled value."""
     if summary.groups is None or pooled is None:
         return {}
     number = len({*summary.groups} - {*prefixes([*summary.groups])})
-    said = {}
+    notes = {}
     for key, result in summary.results.items():
         whole = pooled.summary.results.get(key)
         if isinstance(result, Rate) and isinstance(whole, Rate):
-            said[key] = f"Mean of {number} groups (pooled {number_html(whole.value, share=whole.share)})"
-    return said
+            notes[key] = f"Mean of {number} groups (pooled {number_html(whole.value, share=whole.share)})"
+    return notes
 
 
 def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:
-    """The rows of a result by their keys: its own, and that of its threshold."""
+    """The rows of a result by key: its value, and its threshold if it has one."""
     own = kind_of(result)
     if not isinstance(result, Rate):
         value = result.value if isinstance(result, Count) else result
@@ -89,7 +88,7 @@ def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> 
 
 
 def heading_html(name: str, question: str) -> str:
-    """The name of a page, its question, and buttons that say how all its numbers are shown."""
+    """The name of a page, its question, and buttons for the format of all its numbers."""
     buttons = "".join(
         f'<button type="button" data-do="digits" data-digits="{kind}" aria-pressed="{str(kind == "short").lower()}">'
         f"{words}</button>"
@@ -100,7 +99,7 @@ def heading_html(name: str, question: str) -> str:
 
 
 def _others(page: Page, large: Sequence[str], lines: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The sections of results that are not large; a result that no pattern fits comes last."""
+    """The sections of the results that are not headlines; results that match no pattern come last."""
     rest = [key for key in lines if key not in large]
     parts = []
     for title, pattern in {**page.sections, "Others" if page.sections else "": ".*"}.items():
@@ -116,29 +115,29 @@ def _section(
     title: str,
     keys: Sequence[str],
     lines: Mapping[str, Mapping[str, str]],
-    said: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> str:
-    """A table of results; a large one, with what is said of each as HTML, where that is given."""
+    """A table of results; with `notes`, which are HTML, a large one."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
     rows = "".join(
-        _result_row(name, text, (said or {}).get(name, ""), page.meaning(name))
+        _result_row(name, text, (notes or {}).get(name, ""), page.meaning(name))
         for key in keys
         for name, text in lines[key].items()
     )
-    kind = "results" if said is None else "results large"
+    kind = "results" if notes is None else "results large"
     return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
 
 
-def _result_row(key: str, text: str, said: str, meaning: str) -> str:
+def _result_row(key: str, text: str, note: str, meaning: str) -> str:
     name = html.escape(key)
-    below = f"<small>{said}</small>" if said else ""
+    below = f"<small>{note}</small>" if note else ""
     title = f' title="{html.escape(meaning)}"' if meaning else ""
     head = f'<th scope="row" data-key="{name}"{title}>{name.replace("_", "_<wbr>")}{below}</th>'
     return f"<tr>{head}<td>{text}</td></tr>"
 
 
 def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str], kinds: Kinds) -> str:
-    """A table among the results, folded, with its first rows; where they are of images, buttons show these."""
+    """A collapsed table among the results, with its first rows; if rows belong to images, buttons show these."""
     if images and "image" in columns:  # the buttons have the names
         columns = {key: column for key, column in columns.items() if key != "name"}
     place = [*columns].index("image") if images and "image" in columns else None
@@ -166,7 +165,7 @@ def _way_of(key: str, kinds: Kinds) -> str:
 
 
 def image_button(image: int, name: str) -> str:
-    """A button that shows an image; images count from 1, as the slider does."""
+    """A button that shows an image; `image` counts from 0."""
     return f'<button type="button" class="see" data-do="image" data-image="{image}">{html.escape(name)}</button>'
 
 

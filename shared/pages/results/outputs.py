@@ -1,4 +1,4 @@
-"""The right half of a page (below, on a narrow screen): numbers, pictures, and what can be taken away."""
+"""Build the right half of a page (the lower half on a narrow screen): numbers, figures and exports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .comparison import TEXT_FORMS
 
 
 class Outputs:
-    """The numbers, the pictures, and the result as Python, tables and JSON; hidden until there are any.
+    """The components of numbers, figures, and results as Python, tables and JSON; hidden until there are results.
 
-    photographs: what lies behind images
-    texts: the results side by side as text, where there are several detectors or groups
+    photographs: files to show behind images
+    texts: the comparison as text, if there are several detectors or groups
     json: the numbers in full
-    token: by which what was computed is kept
-    stamp: by which the browser knows what it was computed from
+    token: identifies the last computation on the server
+    stamp: identifies in the browser the inputs of the last computation
     """
 
     def __init__(self, page: Page) -> None:
@@ -27,7 +27,7 @@ class Outputs:
         name = page.name
         hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
-        self.token, self.stamp = gr.Textbox(visible=False), gr.Textbox(visible=False)
+        self.token, self.place, self.stamp = (gr.Textbox(visible=False) for _ in range(3))
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
             words = "Add 95 % intervals and comparisons"
@@ -48,11 +48,11 @@ class Outputs:
             self.more = _html(f"{name}-more")
             with gr.Tabs():
                 with gr.Tab("Python"):
-                    self.call = _code("python", "The same result")
+                    self.call = _code("python", "Code for these results")
                 with gr.Tab("Tables", visible=False, elem_id=f"{name}-tables") as self.texts_tab:
                     self.texts = [_code(None, words) for words in TEXT_FORMS.values()]
                 with gr.Tab("JSON"):
-                    self.json = _code("json", "In full")
+                    self.json = _code("json", "All digits")
                     self.download = gr.Button("Download JSON", size="sm", elem_id=f"{name}-download")
                 with gr.Tab("Cite"):
                     self.cite = _code(None, "A sentence for the paper, and BibTeX")
@@ -61,7 +61,7 @@ class Outputs:
             gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
 
     def _pictures(self, page: Page) -> list[Any]:
-        """The pictures, and between their rows the slider and the strip."""
+        """Make the figures, with the slider and the strip between their rows."""
         plots = []
         for i, title in enumerate(page.pictures):
             width = page.widths[i] if i < len(page.widths) else 2
@@ -85,7 +85,7 @@ def _code(language: Any, label: str) -> Any:
 
 
 def _picture(name: str, place: int, title: str) -> Any:
-    """A picture, and above it its name and the buttons to take it away by."""
+    """Make a figure, below its title and the buttons that save it."""
     words = re.sub(r"\bcurves?\b", "", title.lower())
     file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
     buttons = "".join(

@@ -1,4 +1,4 @@
-"""Is A better than B: which detectors are marked, the differences as sentences, and their intervals as a picture."""
+"""Show which detectors are better: marks in the table, differences as sentences, and their intervals as a figure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ...reports.tables import OVERALL
 from ..page import Page
 from .number import difference_html, save_rows
 
-Pairs = Mapping[tuple[str, str], Mapping[Key, Mapping[str, Any]]]  # rows of comparisons by both names
-MAX_SENTENCES = 5  # rivals of the best that are named one by one
-MAX_PAIRS = 200  # rows of the table of all pairs
+Pairs = Mapping[tuple[str, str], Mapping[Key, Mapping[str, Any]]]  # rows of comparisons, by the names of both detectors
+MAX_SENTENCES = 5  # the most rivals of the best that get a sentence
+MAX_PAIRS = 200  # the most rows of the table of all pairs
 _RULE = (
     "Bold marks the best, and every detector that is not clearly worse than it "
     "(paired bootstrap on the same samples, 1,000 resamples)."
@@ -23,18 +23,18 @@ _HEAD = ("pair", "group", "key", "difference", "interval", "better")
 
 
 def difference(pairs: Pairs, first: str, second: str, key: Key) -> Mapping[str, Any] | None:
-    """The difference first − second with its interval and which is better; None where it was not drawn."""
+    """The difference first − second with its interval and the better of the two; None if it was not computed."""
     if (first, second) in pairs:
         return pairs[first, second].get(key)
     row = pairs[second, first].get(key)
     if row is None:
         return None
-    other = {"first": "second", "second": "first", None: None}[row["better"]]
-    return {**row, "difference": -row["difference"], "low": -row["high"], "high": -row["low"], "better": other}
+    better = {"first": "second", "second": "first", None: None}[row["better"]]
+    return {**row, "difference": -row["difference"], "low": -row["high"], "high": -row["low"], "better": better}
 
 
 def best_of(summaries: Mapping[str, Summary], key: Key) -> str | None:
-    """The detector with the best value of a rate, the first of equal ones; None where neither way is better."""
+    """The detector with the best value of a rate, the first of equals; None for a rate without a direction."""
     rates = ((name, summary.rates().get(key)) for name, summary in summaries.items())
     known = {name: rate for name, rate in rates if rate is not None and rate.higher is not None}
     values = {name: rate.value if rate.higher else -rate.value for name, rate in known.items()}
@@ -42,7 +42,7 @@ def best_of(summaries: Mapping[str, Summary], key: Key) -> str | None:
 
 
 def marks(summaries: Mapping[str, Summary], pairs: Pairs) -> frozenset[tuple[str, str, str]]:
-    """The places of the best and of all that do not differ from it: (detector, group, key)."""
+    """The places (detector, group, key) of the best values, and of all that do not differ significantly from them."""
     marked = set()
     for key in {key: None for summary in summaries.values() for key in summary.rates()}:
         best = best_of(summaries, key)
@@ -58,7 +58,7 @@ def marks(summaries: Mapping[str, Summary], pairs: Pairs) -> frozenset[tuple[str
 
 
 def pairs_html(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> str:
-    """A sentence and an interval for each rival of the best, the rule of the marks, and all pairs folded."""
+    """A sentence and an interval for each rival of the best, the rule of the marks, and a collapsed table of pairs."""
     if not pairs:
         return ""
     rates = next(iter(summaries.values())).rates()
@@ -75,7 +75,7 @@ def pairs_html(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> st
 
 
 def _line_html(names: tuple[str, str], key: str, row: Mapping[str, Any], reach: float, share: bool) -> str:
-    """A sentence, and the interval around the dashed line of no difference."""
+    """A row with a sentence, and the interval drawn across the line of no difference."""
     best, rival = names
     verdict = {"first": f"{best} is better", "second": f"{rival} is better", None: "no clear difference"}[row["better"]]
     said = f"{difference_html(row['difference'], share=share, unit=True)} {_interval(row, share)}"
@@ -95,7 +95,7 @@ def _interval(row: Mapping[str, Any], share: bool) -> str:
 
 
 def _all_pairs(rates: Mapping[Key, Rate], pairs: Pairs) -> str:
-    """Every pair and every rate, folded."""
+    """A collapsed table of every pair and every rate."""
     head = "".join(f'<th scope="col">{name}</th>' for name in _HEAD)
     lines = []
     for (first, second), rows in pairs.items():

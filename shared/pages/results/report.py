@@ -1,65 +1,96 @@
-"""A report to keep or to send, one file of HTML; `browser/page.js` adds the pictures as it saves it."""
+"""Write a report of a page as one HTML file; `browser/page.js` adds the figures when it saves the file."""
 
 from __future__ import annotations
 
 import html
-import math
-import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...metric.results import Count, Rate, Summary
-from ...reports.frame import FRAME
+from ...reports.frame import Section, card, details, facts_html, grid, report_html as framed
 from ...texts import Texts
 from ..figures.computed import Computed
-from ..figures.digits import short
+from ..figures.worst import Worst
 from ..page import Page
+from .computation import Computation
+from .report_numbers import all_numbers, detectors_section, groups_section, headline_html, tables, worst_section
+from .sentence import sentence
 
-MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
-_FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
+MAX_CALL = 20_000  # characters of the Python code in a report; longer code spells out typed data
+_FIGURES, _THRESHOLD, _STRIP = "<!--figures-->", "<!--threshold-->", "<!--strip-->"
 
 
-def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
-    """A button that saves the report, and the report without its pictures.
+class Kept(NamedTuple):
+    """Contents of a report: those of a page's results.
 
-    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
+    computed, done: the detector in full, and all of them
+    call: the Python code that gives the same
+    results: those of the detector, with the names of what their tables go over
+    worst: the samples that are ranked worst
+    moves, strips: whether there are a threshold to move, and a strip of images
     """
-    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
-    shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
-    shown = re.sub(r"<button[^>]*>(.*?)</button>", r"\1", shown)
-    title = page.name if not computed.title else f"{page.name}: {computed.title}"
-    parts = [
-        f"<p>{html.escape(page.question)}</p>",
-        shown,
-        f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
-        f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
-        f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
-        f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
-        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.summary))}</p>",
-        f"<pre>{html.escape(texts.citation)}</pre>",
+
+    page: Page
+    texts: Texts
+    computed: Computed
+    done: Computation
+    call: str
+    results: Mapping[str, Any]
+    worst: Sequence[Worst]
+    moves: bool
+    strips: bool
+
+
+def report_html(kept: Kept) -> str:
+    """A button that saves the report, with the report, still without figures, as its data."""
+    page, computed = kept.page, kept.computed
+    sections = [
+        detectors_section(page, kept.done),
+        _figures(kept),
+        Section("Images", "Images with the most errors", _STRIP if kept.strips else ""),
+        groups_section(computed.summary),
+        worst_section(kept.worst),
+        _details(kept),
     ]
-    whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
+    whole = framed(
+        page.name if not computed.title else f"{page.name}: {computed.title}",
+        "openworld-metrics page",
+        _facts(kept),
+        headline_html(page, kept.texts, computed, kept.done),
+        [section for section in sections if section.body],
+    )
     button = '<button type="button" data-do="report">Download the report (one HTML file)</button>'
     return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
 
 
-def sentence(page: Page, texts: Texts, summary: Summary) -> str:
-    """The important numbers as a sentence, and whom to cite."""
-    results = {key: result for key, result in summary.results.items() if isinstance(result, (int, float, Rate, Count))}
-    important = [key for key in results if re.fullmatch(page.headline, key)] or [*results][:1]
-    numbers = [f"{key} = {_in_words(results[key])}" for key in important]
-    listed = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
-    cited = ",".join(re.findall(r"@\w+\{([^,]+),", texts.citation))
-    return f"We report {listed}, computed with {page.name} of openworld-metrics{page.method} \\cite{{{cited}}}."
+def _facts(kept: Kept) -> list[str]:
+    files = [Path(name).name for names in kept.done.recipe.files for name in names]
+    shown = [*files[:3], *([f"{len(files) - 3:,} more"] if len(files) > 3 else [])]
+    facts = [kept.page.question, f"data: {', '.join(shown)}" if shown else "", kept.done.left_out]
+    return [fact for fact in facts if fact]
 
 
-def _in_words(result: Any) -> str:
-    value = result.value if isinstance(result, (Rate, Count)) else result
-    share = isinstance(result, Rate) and result.share and math.isfinite(value) and 0 <= value <= 1
-    return f"{100 * value:.2f} %" if share else short(value)
+def _figures(kept: Kept) -> Section:
+    threshold = grid(card(f'<div class="at">{_THRESHOLD}</div>', title="At a threshold"), columns=1)
+    pooled = "All groups are pooled in the figures." if kept.computed.together is not None else ""
+    body = f'<div class="grid2 drawn">{_FIGURES}</div>{threshold if kept.moves else ""}'
+    return Section("Figures", "Figures", body, pooled)
 
 
-def _options(options: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in options.items())
+def _details(kept: Kept) -> Section:
+    """All numbers, the tables of the results, options, and what a paper needs."""
+    computed, call = kept.computed, kept.call
+    code = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
+    options = {name: str(value) for name, value in computed.options.items()}
+    paper = f"<p>{html.escape(sentence(kept.page, kept.texts, computed.summary))}</p>"
+    return details(
+        {
+            "All numbers, six digits": all_numbers(computed.summary),
+            **tables(kept.results),
+            "Options and versions": facts_html({**options, "numpy": np.__version__}),
+            "In Python": f"<pre>{html.escape(code)}</pre>",
+            "For a paper": f"{paper}<pre>{html.escape(kept.texts.citation)}</pre>",
+        }
+    )

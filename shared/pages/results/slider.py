@@ -1,4 +1,4 @@
-"""The slider of the threshold, its presets and the counts there, as HTML that `browser/page.js` keeps up to date."""
+"""The threshold slider with presets and counts, as HTML that `browser/page.js` updates."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .number import moving_html
 
 
 def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
-    """A slider over the thresholds of a sweep, at its first preset; nothing for none.
+    """A slider over the thresholds of a sweep, set to its first preset; "" if there is none.
 
-    pooled: whether samples of several groups are together
+    pooled: whether samples of several groups are pooled
     """
     if sweep is None or not len(sweep.thresholds):
         return ""
@@ -40,6 +40,11 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
     )
 
 
+def opened_at(slider: str, threshold: str) -> str:
+    """The slider, to be moved to a threshold as soon as it is shown; page.js moves it, and the figures with it."""
+    return slider.replace("<div ", f'<div data-at="{html.escape(threshold)}" ', 1) if threshold else slider
+
+
 _SENTENCE = (
     '<p class="promise" role="status" hidden><span></span> '
     '<button type="button" class="copy" data-do="sentence" aria-label="Copy the sentence"></button></p>'
@@ -47,7 +52,7 @@ _SENTENCE = (
 
 
 def _presets(sweep: Sweep) -> str:
-    """Buttons for thresholds that one looks for."""
+    """Buttons for common thresholds."""
     buttons = "".join(
         f'<button type="button" data-do="preset" data-preset="{html.escape(words)}" '
         f'aria-pressed="{str(place == sweep.start).lower()}">{html.escape(words)}</button>'
@@ -58,7 +63,7 @@ def _presets(sweep: Sweep) -> str:
 
 
 def _promises(sweep: Sweep) -> str:
-    """A choice among promises of new data."""
+    """A list of thresholds with guarantees on new data."""
     if not sweep.promises:
         return ""
     options = "".join(f"<option>{html.escape(words)}</option>" for words in sweep.promises)
@@ -69,7 +74,7 @@ def _promises(sweep: Sweep) -> str:
 
 
 def _counts(sweep: Sweep) -> str:
-    """The confusion table."""
+    """The confusion matrix as a table."""
     if not sweep.table:
         return ""
     columns = list(next(iter(sweep.table.values())))

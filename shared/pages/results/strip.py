@@ -1,4 +1,4 @@
-"""The images with the most errors as a strip of small pictures; a click shows one."""
+"""The images with the most errors as a strip of thumbnails; a click shows the image."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from ..figures.computed import Computed
 from ..page import Page
 
-MAX_SMALL = 24  # pictures
+MAX_SMALL = 24  # the most thumbnails
 
 
 def image_names(computed: Computed, count: int) -> list[str]:
-    """The images as a person knows them: by number, from 1, and by the names of their files."""
+    """Labels of the images: their numbers, from 1, and file names."""
     names = [*computed.names][:count]
     return [f"{i + 1} · {names[i]}" if i < len(names) else f"image {i + 1}" for i in range(count)]
 
 
 def strip_html(page: Page, computed: Computed, names: Sequence[str]) -> str:
-    """The strip of a page with images; nothing for others, and where no image has an error."""
+    """The strip of a page with images; "" for other pages, and if no image has an error."""
     small = page.thumbnails(computed, min(len(names), MAX_SMALL)) if page.thumbnails and len(names) > 1 else []
     if not small:
         return ""
     buttons = []
-    for image, said, picture in small:
-        name, words = html.escape(names[image]), html.escape(said)
+    for image, caption, picture in small:
+        name, words = html.escape(names[image]), html.escape(caption)
         source = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
         inner = f'<img src="{source}" alt=""><b>{name}</b><small>{words}</small>'
         buttons.append(

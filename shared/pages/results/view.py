@@ -1,4 +1,4 @@
-"""A computation drawn and written, for the results side of a page."""
+"""Turn a computation into HTML, text and figures for the right half of a page."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...texts import Texts
-from ..assembly.gather import Arguments
 from ..figures.computed import Computed
 from ..figures.threshold import texts_of
 from ..page import Page
 from ..reading.photographs import photograph_of
 from ..serving.limits import MAX_IMAGES
-from .call import Recipe, python_call
+from .call import python_call
 from .comparison import compared
+from .computation import Computation
 from .message import message
 from .numbers import numbers_html, result_help
-from .pairs import Pairs
-from .report import report_html, sentence
+from .report import Kept, report_html
+from .sentence import sentence
 from .slider import threshold_html
 from .strip import image_names, strip_html
 from .worst import worst_html
@@ -30,7 +30,7 @@ from .worst import worst_html
 class View(NamedTuple):
     """Results to show: HTML, text and figures.
 
-    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    tables: the comparison of several detectors or groups, as text in each of `TEXT_FORMS`; empty if there is none
     """
 
     compared: str
@@ -49,32 +49,19 @@ class View(NamedTuple):
     image: int
 
 
-class Computation(NamedTuple):
-    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out.
-
-    pairs: of every two detectors by their names, the rows of the comparison; none until they are compared
-    """
-
-    arguments: Mapping[str, Arguments]
-    detectors: Mapping[str, Computed]
-    recipe: Recipe
-    left_out: str = ""
-    pairs: Pairs = {}
-
-
 class Viewer:
-    """Draws and writes the computations of a page, one detector in full, or one image of it."""
+    """Turns the computations of a page into views, with one detector, and one of its images, in full."""
 
     def __init__(self, page: Page, texts: Texts, defaults: Mapping[str, Any]) -> None:
         self.page, self.texts, self.defaults = page, texts, defaults
 
     def picture(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> Any:
-        """The first picture: that of an image, if the page has images."""
+        """The first figure, which shows one image on pages with images."""
         with np.errstate(all="ignore"):
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
-        """The results of all detectors side by side, and of one in full."""
+        """The results of all detectors side by side, and those of one detector in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
         named = {name: page.named(self._known(done, name)) for name in done.detectors}
         name = computed.title or next(iter(named))
@@ -94,17 +81,17 @@ class Viewer:
                 computed.together,
                 named[name],
             )
-            worst = worst_html(page.name, page.worst(whole))
+            worst = page.worst(whole)
         beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
-        whole_page = f"{beside}{numbers.headline}{numbers.others}"
+        kept = Kept(page, self.texts, computed, done, call, named[name], worst, sweep is not None, bool(strip))
         return View(
             compared=beside,
             numbers=numbers.headline,
             more=numbers.others,
             threshold=threshold_html(page.name, sweep, whole.pooled),
             strip=strip,
-            worst=worst,
-            report=report_html(page, self.texts, computed, whole_page, call, sweep is not None),
+            worst=worst_html(page.name, worst),
+            report=report_html(kept),
             cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
             tables=[*side_by_side.texts.values()] if side_by_side else [],
             json=_as_json(named if computed.rivals else named[name]),
@@ -115,7 +102,7 @@ class Viewer:
         )
 
     def _chosen(self, done: Computation, detector: str, image: float, photographs: Sequence[str]) -> Computed:
-        """The detector that is looked at, with the others beside it, and the image of it."""
+        """The computation of the detector to show in full, with its rivals, its image and the photograph behind it."""
         name = detector if detector in done.detectors else next(iter(done.detectors))
         names, num_images = done.arguments[name].names, self._num_images(done)
         place = max(0, min(num_images, int(image)) - 1) if image else self._worst(done.detectors[name], num_images)
@@ -127,12 +114,12 @@ class Viewer:
         )
 
     def _known(self, done: Computation, name: str) -> Computed:
-        """A detector's computation, with what is known of its images and classes."""
+        """A detector's computation, with the names and sizes of its images and the names of classes, where known."""
         arguments = done.arguments[name]
         return done.detectors[name]._replace(names=arguments.names, sizes=arguments.sizes, classes=arguments.classes)
 
     def _worst(self, computed: Computed, num_images: int) -> int:
-        """The image with the most errors, on pages of images."""
+        """The index of the image with the most errors; 0 on pages without images."""
         if not self.page.thumbnails or num_images < 2:
             return 0
         worst = self.page.thumbnails(as_drawn(computed), 1)
@@ -144,7 +131,7 @@ class Viewer:
 
 
 def as_drawn(computed: Computed) -> Computed:
-    """A computation as the pictures show it: all groups together, of the rivals too."""
+    """A computation for the figures, with groups pooled, also in its rivals."""
     rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
     whole = computed.together
     if whole is None:
@@ -155,5 +142,5 @@ def as_drawn(computed: Computed) -> Computed:
 
 
 def _as_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    """The results with all digits. Infinity, which a threshold can be, is written as in Python's json."""
     return json.dumps(results, indent=2)

@@ -1,4 +1,4 @@
-"""Ranked worst, as folded tables."""
+"""The samples that are ranked worst, as collapsed tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .number import number_html, save_rows
 
 
 def worst_html(name: str, sides: Sequence[Worst]) -> str:
-    """Folded tables of the sides, with a button that saves both as CSV; nothing for none."""
+    """Collapsed tables of both sides, with a button that saves them as CSV; "" if there are none."""
     if not sides:
         return ""
     tables = "".join(_side_html(side) for side in sides)

@@ -1,1 +1,1 @@
-"""Bounds of a page: limits, costs, requests, uploads and kept computations."""
+"""Serve pages within limits: of costs, requests, uploads and kept computations."""

@@ -1,4 +1,4 @@
-"""Limits on the cost of a computation, which is counted from options, columns and state before it starts."""
+"""Limits on the cost of a computation, estimated from options, columns and state before it starts."""
 
 from __future__ import annotations
 
@@ -7,35 +7,55 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .limits import RefusedError
+from ...metric.groups import ALL, GROUPS
+from .limits import IntervalsError, RefusedError
 
-MAX_ITEMS = 5_000  # of an option that is a list
+MAX_ITEMS = 5_000  # items of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each may visit
 MAX_SAMPLES = 20_000  # images
 MAX_GROUPS = 2_000
 MAX_NUMBERS = 50_000  # items of such a list, times groups, a number for each pair: 3 s
-MAX_COUNTED = 20_000_000  # samples represented by rows with counts; pictures draw each one
+MAX_COUNTED = 20_000_000  # samples represented by rows with counts; figures draw each sample
 MAX_RESAMPLED = 200_000  # rows
-MAX_DRAWN = 650_000  # numbers times rows in each of a thousand resamples: about 0.1 ms for a thousand
-_PER_NUMBER = 400  # the fixed cost of one number in a resample, in rows
+MAX_DRAWN = 1_000_000  # steps of each resample; a thousand resamples of a thousand steps take 0.025 s
 
 
 class Cost(NamedTuple):
-    """An amount that a computation needs, and the most that a page allows."""
+    """An amount that a computation needs, the most that a page allows, and the error if it is more."""
 
     what: str
     amount: int
     most: int
+    error: type[RefusedError] = RefusedError
+
+
+class Drawing(NamedTuple):
+    """What a resample takes, in steps of some 25 ns, which is what a metric with one number takes for a sample.
+
+    sample: for a sample, or an image; a fifth of it more for each number
+    group: for each group, or all samples, before any is counted
+    number: for each number of each group
+    """
+
+    sample: int = 1
+    group: int = 2_000
+    number: int = 1_000
+
+    def steps(self, results: Mapping[str, Any], groups: int, samples: int) -> int:
+        """The steps of a resample, from the results without intervals; groups without samples of their own are one."""
+        keys = sum(not isinstance(value, (list, Mapping)) for value in results.values())
+        tables = [table for table in results.values() if isinstance(table, Mapping)]
+        columns = [column for table in tables for column in table.values() if isinstance(column, list)]
+        numbers = keys + sum(not isinstance(value, str) for column in columns for value in column)
+        return groups * self.group + numbers * self.number + samples * self.sample * (5 + keys) // 5
 
 
 def check_costs(costs: Iterable[Cost]) -> None:
     """Raise RefusedError, which names the limit, for the first cost that exceeds it."""
-    for what, amount, most in costs:
+    for what, amount, most, error in costs:
         if amount > most:
-            raise RefusedError(
-                f"pages take at most {most:,} {what}, not {amount:,}; "
-                "the package and the command line have no such limit"
-            )
+            limit = error.LIMIT.format(f"{most:,} {what}, not {amount:,}")
+            raise error(f"{limit}; the package and the command line have no such limit")
 
 
 def items(value: Any) -> int:
@@ -64,32 +84,33 @@ def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
     return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
 
 
-def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
-    """The rows of the longest array of a state, if they are to be resampled."""
+def interval_costs(options: Mapping[str, Any], samples: int) -> Iterator[Cost]:
+    """The samples or images, if they are to be resampled."""
     if options.get("confidence_level") is not None:
-        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
-        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
+        yield Cost("rows of the data", samples, MAX_RESAMPLED, IntervalsError)
 
 
-def drawn_costs(results: Mapping[str, Any], state: Mapping[str, Any], times: int = 1) -> Iterator[Cost]:
-    """The cost of intervals: numbers per resample times rows, from the results without intervals.
+def drawn_costs(steps: int, times: int = 1) -> Iterator[Cost]:
+    """The steps of a resample, which is drawn so many times."""
+    yield Cost("steps in each resample", times * steps, MAX_DRAWN, IntervalsError)
 
-    Each key visits all rows, group by group; each number of a table has its own interval.
+
+def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
+    """The groups of a state, or 1, and the rows of all of them: those without a group count in each.
+
+    >>> groups = {"groups": np.asarray(["", "far", "near"])}
+    >>> num_rows(groups | {f"{i}/scores": np.zeros(2) for i in range(3)}), num_rows({"scores": np.zeros(2)})
+    ((2, 8), (1, 2))
     """
-    keys = sum(not isinstance(value, (list, Mapping)) for value in results.values())
-    tables = [table for table in results.values() if isinstance(table, Mapping)]
-    numbers = keys + sum(len(column) for table in tables for column in table.values() if isinstance(column, list))
-    amount = times * keys * _rows(state) + _PER_NUMBER * numbers
-    yield Cost("numbers times rows of the data with a confidence_level", amount, MAX_DRAWN)
-
-
-def _rows(state: Mapping[str, Any]) -> int:
-    """The rows of the longest array of a state, summed over groups."""
     sizes: dict[str, int] = {}
+    names = [str(name) for name in state.get(GROUPS, ())]
     for name, array in state.items():
-        group = name.rpartition("/")[0]
-        sizes[group] = max(sizes.get(group, 0), len(array) if np.ndim(array) else 0)
-    return sum(sizes.values())
+        place, inside, _ = name.partition("/")
+        group = names[int(place)] if inside else ALL
+        if name != GROUPS and np.ndim(array):
+            sizes[group] = max(sizes.get(group, 0), len(array))
+    shared = sizes.pop(ALL, 0) if len(sizes) > 1 else 0
+    return max(1, len(sizes)), sum(sizes.values()) + len(sizes) * shared
 
 
 def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:

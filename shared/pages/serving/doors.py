@@ -1,4 +1,4 @@
-"""How many bodies may be on their way at once, and how much of them is kept: of all clients together, and of each."""
+"""Limit the request bodies in transit and the bytes of uploads kept, for all clients together and for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .limits import Allowance
 
 
 class Door:
-    """The limits of one kind of request, the places for bodies, and the sizes of recent ones."""
+    """The limits of one kind of request, the free places for bodies, and the sizes of recent bodies."""
 
     def __init__(self, allowance: Allowance) -> None:
         self.allowance = allowance
@@ -21,7 +21,7 @@ class Door:
         self._kept: deque[tuple[float, str, int]] = deque()
 
     async def enter(self, client: str) -> Callable[[], None]:
-        """Wait for a place; what is returned gives it back."""
+        """Wait for a place; call the returned function to give it back."""
         own = self._own.setdefault(client, asyncio.Semaphore(self.allowance.of_each or self.allowance.at_once))
         await own.acquire()
         try:
@@ -37,12 +37,12 @@ class Door:
         return leave
 
     def keep(self, client: str, size: int) -> None:
-        """A body has come, which is kept for a while; a folder and a name take something too."""
+        """Record a received body, which is kept for a while; its folder and name take space too."""
         if self.allowance.kept is not None:
             self._kept.append((time.monotonic(), client, max(size, self.allowance.kept // 40_000)))
 
     def is_full(self, client: str, size: int) -> bool:
-        """Whether one more body would be more than is kept of all, or of a client a quarter of that."""
+        """Whether one more body would exceed the bytes kept for all clients, or a quarter of that for one client."""
         most, old = self.allowance.kept, time.monotonic() - self.allowance.kept_seconds
         while self._kept and self._kept[0][0] < old:
             self._kept.popleft()

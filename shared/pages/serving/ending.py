@@ -1,7 +1,7 @@
-"""Computations that end: after some time, or when the visitor whom they are for has left.
+"""Stop computations after a time limit, or when their visitor has left.
 
-Nothing outside a thread can end it, so CPython raises an exception in it, at the next line of Python that it runs. What
-one such line takes is bounded by `costs`.
+A thread cannot be stopped from outside, so CPython raises an exception in it, at the next line of Python that it runs.
+The time of one such line is bounded by `costs`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 T = TypeVar("T")
 
 
-class EndedError(BaseException):  # no `except Exception` on its way takes it for an error of its own
-    """Raised in a computation that is to end."""
+class EndedError(BaseException):  # so that no `except Exception` catches it
+    """Raised in a computation to stop it."""
 
 
 class _Run:
-    """A computation of this thread, started by a visitor's event."""
+    """A computation in the current thread, started by a visitor's event."""
 
     def __init__(self, seconds: float) -> None:
         session = getattr(LocalContext.request.get(None), "session_hash", None)
@@ -40,7 +40,7 @@ class _Run:
         self._thread = ctypes.c_ulong(threading.get_ident())
 
     def end(self, reason: str) -> None:
-        """Raise EndedError in the thread, unless the computation is over or was ended before."""
+        """Raise EndedError in the thread, unless the computation is over or has been stopped already."""
         _await_starting_threads()
         with self._lock:
             if self.open and not self.reason:
@@ -48,24 +48,24 @@ class _Run:
                 _raise_in(self._thread, ctypes.py_object(EndedError))
 
     def close(self) -> None:
-        """From here on nothing is raised, not even what `end` has asked for already."""
+        """Raise nothing from now on, not even an exception that `end` has scheduled."""
         with self._lock:
             self.open = False
             _raise_in(self._thread, None)
 
 
 def _await_starting_threads() -> None:
-    """Wait until no thread is about to start: before Python 3.12 it has the identifier of the thread that starts it.
+    """Wait until no thread is starting: before Python 3.12 such a thread has the identifier of its parent.
 
-    It would take the exception, and die before it says that it has started, for which the other waits forever.
+    It would receive the exception and die before it reports its start, for which its parent would wait forever.
     """
     until = time.monotonic() + 1
     while any(thread.ident is None for thread in threading.enumerate()) and time.monotonic() < until:
         time.sleep(0.001)
 
 
-# Computations that begin, and listeners who leave, in the order in which they do. One thread watches all computations:
-# a timer for each would be a thread that the computation starts, and an exception may be raised in it while it does.
+# Computations that begin, and visitors who leave, in order. One thread watches all computations: a timer for each would
+# be a thread that the computation starts, and the exception might be raised while it starts.
 _news: SimpleQueue[_Run | str] = SimpleQueue()
 
 
@@ -92,12 +92,12 @@ _starting = threading.Lock()
 
 @functools.cache
 def _watching(process: int) -> None:
-    """Start the thread that watches, once in a process."""
+    """Start the watching thread, once in each process."""
     threading.Thread(target=_watch, name="ending", daemon=True).start()
 
 
 def bounded(call: Callable[..., T], *values: Any, seconds: float | None = None) -> T:
-    """Run a call; raise RefusedError if it takes more than `MAX_SECONDS` or its visitor leaves."""
+    """Call a function. Raises RefusedError if it takes longer than `MAX_SECONDS` or its visitor leaves."""
     with _starting:
         _watching(os.getpid())
     run = _Run(MAX_SECONDS if seconds is None else seconds)
@@ -115,6 +115,6 @@ def bounded(call: Callable[..., T], *values: Any, seconds: float | None = None) 
 
 
 def leave(listener: str) -> None:
-    """End what is computed for a visitor who has left: for a session, or for a call that only listens to its own."""
+    """Stop the computations of a visitor who has left, by the identifier of a session or of a call."""
     if listener:
         _news.put(listener)

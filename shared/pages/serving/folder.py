@@ -1,8 +1,8 @@
-"""Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
+"""The folder of uploads: each process has its own, locked while it lives and deleted by the next process.
 
-gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
-its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
-apps of gradio keep beside them, and not what another page still needs.
+Gradio deletes old uploads while it runs, and all of them at an orderly shutdown; a killed process leaves its uploads
+behind. Folders are recognised by name and lock, so neither the files of other Gradio apps beside them nor uploads that
+another page still needs are ever deleted.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _STARTED = time.time()
 
 @cache
 def own_folder() -> Path:
-    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
+    """Create this process's folder, set it in gradio, and delete the folders of processes that have ended."""
     place = Path(get_upload_folder())
     place.mkdir(parents=True, exist_ok=True)
     for folder in place.glob(f"{PREFIX}*"):
-        # a folder that is younger than this process may be one whose lock is still to come
+        # a folder younger than this process may not be locked yet
         if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(descriptor)
@@ -37,7 +37,7 @@ def own_folder() -> Path:
 
 
 def locked(folder: Path) -> int | None:
-    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
+    """Lock a folder until this process ends or closes the descriptor returned; None if it cannot be locked."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -1,7 +1,7 @@
-"""Middleware that bounds request bodies by size, time and number, and serves no uploaded file.
+"""Middleware that limits the size, time and number of request bodies, and serves no uploaded file.
 
-Bytes are counted as they come, whatever a request says of its length. An upload has a random address, but whoever
-learns it could have the file; no page shows one, so none is served.
+Bytes are counted as they arrive, whatever length a request declares. An upload has a random address, but anyone who
+learns it could get the file; since no page shows uploads, none is served.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Guard:
-    """ASGI middleware that refuses a request before anything of it is parsed, or as soon as too much of it has come."""
+    """ASGI middleware that refuses a request before it is parsed, or as soon as too much of it has arrived."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class Guard:
         calls: Allowance = CALLS,
         silence: float = SILENCE,
     ) -> None:
-        """Stand before `app`; `silence` are the seconds that may pass before the next part of a body comes."""
+        """Wrap `app`; `silence` is the longest wait for the next part of a body, in seconds."""
         self.app, self.silence = app, silence
         self.uploads, self.calls = Door(uploads), Door(calls)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer 403 to a request for a file, and to others what `_Exchange` refuses them with."""
+        """Answer 403 to a request for a file, and answer other requests unless `_Exchange` refuses them."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -62,12 +62,12 @@ class Guard:
                 leave(listener(path, scope.get("query_string", b"")))
         if exchange.refusal is not None and not exchange.answered:
             await exchange.drain()
-            # a page shows the text of a refused upload, and of a refused call the detail
+            # a page shows the text of a refused upload, but the JSON detail of a refused call
             await _refuse(send, exchange.refusal, "text/plain" if uploads else "application/json")
 
 
-class RefusedRequestError(MultiPartException):  # gradio deletes what it has of an upload when its parser raises one
-    """A request that is refused, with the status and the words of the answer."""
+class RefusedRequestError(MultiPartException):  # gradio deletes the received part of an upload when its parser raises
+    """A refused request, with the status and message of the answer."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -75,10 +75,10 @@ class RefusedRequestError(MultiPartException):  # gradio deletes what it has of 
 
 
 class _Exchange:
-    """A request and its answer. Its body is counted and timed, and has a place of its door until it is whole.
+    """A request and its answer. The body is counted and timed, and holds a place of its door until it is complete.
 
-    Raises RefusedRequestError: 400 for two lengths and for a body that ends early, 413 for one of too many bytes, 408
-    for one that takes too long, 503 where no place gets free. From then on the app's own answer is dropped.
+    Raises RefusedRequestError: 400 for two lengths and for a body that ends early, 413 for too many bytes, 408 for a
+    body that takes too long, 503 if no place becomes free. After that the app's own answer is dropped.
     """
 
     def __init__(self, receive: Receive, send: Send, door: Door, silence: float, client: str) -> None:
@@ -111,9 +111,9 @@ class _Exchange:
             self.until = time.monotonic() + self.door.allowance.seconds
 
     async def receive(self) -> Message:
-        """The next part of the body; after the last one, whatever else the server says, however long that takes.
+        """The next part of the body; after the last part, any later message of the server, without a time limit.
 
-        One reader at a time: who asks whether the sender is still there takes no part from who waits for the body.
+        One reader at a time, so that a check for disconnection cannot take a part from the reader of the body.
         """
         async with self._reading:
             if self.refusal is not None and not self.answered:
@@ -128,16 +128,16 @@ class _Exchange:
         except asyncio.TimeoutError:
             if self.answered:  # meanwhile
                 return await self._next()
-            raise self._refused(408, "The request took too long to come.") from None
+            raise self._refused(408, "The request took too long to arrive.") from None
         if self.whole or self.answered:
             return message
         part, allowance = message.get("body", b""), self.door.allowance
         self.whole = not message.get("more_body")
-        self.expected = self.expected or not self.whole  # more comes, whatever the headers said
+        self.expected = self.expected or not self.whole  # more follows, whatever the headers declared
         self.size += len(part)
         self.lists += part.count(b"[") + part.count(b"{")
         if message["type"] == "http.disconnect":
-            raise self._refused(400, "The request ended before it was whole.")
+            raise self._refused(400, "The request ended before it was complete.")
         if self.size > allowance.size:
             raise self._too_large(f"{allowance.size:,} bytes")
         if allowance.lists is not None and self.lists > allowance.lists:
@@ -148,7 +148,7 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass the app's answer on, unless the request was refused before it began."""
+        """Forward the app's answer, unless the request was refused before the answer began."""
         if self.refusal is None or self.answered:
             self.answered = True
             await self._send(message)
@@ -161,7 +161,7 @@ class _Exchange:
             leave()
 
     async def drain(self) -> None:
-        """After 413 read on for a while: a client that is still sending would hear no answer."""
+        """After 413, keep reading for a while: a client that is still sending would not see the answer."""
         most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
         while self.refusal is not None and self.refusal.status == 413 and size <= most and not self.whole:
             try:
@@ -180,7 +180,7 @@ class _Exchange:
 
 
 def listener(path: str, query: bytes) -> str:
-    """The session or call that a request waits for; empty for any other request.
+    """The session or call that a request listens to; "" for any other request.
 
     >>> listener("/gradio_api/queue/data", b"session_hash=abc"), listener("/gradio_api/call/compute/7f", b"")
     ('abc', '7f')

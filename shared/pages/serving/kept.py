@@ -1,4 +1,4 @@
-"""The latest computations of a few visitors, so that another image or detector needs no new one."""
+"""Cache the latest computations of a few visitors, so that another image or detector needs no new computation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_KEPT_BYTES = 400_000_000
 
 
 class Kept:
-    """A few values by tokens that cannot be guessed; the one that was used longest ago goes first."""
+    """A cache of a few values by unguessable tokens; the least recently used value is dropped first."""
 
     def __init__(self, most: int = MAX_KEPT, most_bytes: int = MAX_KEPT_BYTES) -> None:
         self.most, self.most_bytes = most, most_bytes
@@ -23,7 +23,7 @@ class Kept:
         self._lock = threading.Lock()
 
     def put(self, value: Any, old: str = "") -> str:
-        """Keep a value in place of an old one, and return its token; one that is too large by itself is not kept.
+        """Keep a value in place of an old one, and return its token; a value that is too large by itself is not kept.
 
         >>> kept = Kept(most=1)
         >>> first, second = kept.put("a"), kept.put("b")
@@ -40,7 +40,7 @@ class Kept:
         return token
 
     def exchange(self, token: str, old: Any, new: Any) -> bool:
-        """Keep a value under the token of an old one, unless another has taken its place."""
+        """Replace the value of a token if it is still `old`; return whether it was replaced."""
         size = num_bytes(new)
         with self._lock:
             if token not in self._values or self._values[token][0] is not old or size > self.most_bytes:
@@ -49,7 +49,7 @@ class Kept:
             return True
 
     def get(self, token: str) -> Any:
-        """The value of a token; None for one that has gone."""
+        """The value of a token; None if it has been dropped."""
         with self._lock:
             if token not in self._values:
                 return None
@@ -58,7 +58,7 @@ class Kept:
 
 
 def num_bytes(value: Any) -> int:
-    """About the memory of the arrays in lists, tuples and mappings; of anything else, some bytes.
+    """Estimate the memory of a value: arrays in lists, tuples and mappings in full, anything else as some bytes.
 
     >>> num_bytes({"a": [np.zeros(1000), np.zeros(10)]}) > 8 * 1010
     True
@@ -74,4 +74,4 @@ def num_bytes(value: Any) -> int:
     return 100
 
 
-KEPT = Kept()  # of all pages of this process
+KEPT = Kept()  # shared by all pages of this process

@@ -1,4 +1,4 @@
-"""Limits of uploads: their size and contents, and the messages that refuse them."""
+"""Limits on the size and contents of uploads, and the checks that enforce them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import struct
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, ClassVar, NamedTuple
 
 MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
-MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
-# of a request that uploads no file: the table of a page, or a call of the endpoint. gradio parses it on the thread that
-# answers all visitors, at some 4 µs for a list or an object and 0.3 µs for a number: others wait 0.2 s, and up to
-# 0.7 s on a busy machine
+MAX_JSON_BYTES = 10_000_000  # as Python objects they take about 50 times the memory
+# for a request without files: a page's table, or a call of the endpoint. Gradio parses it on the thread that serves all
+# visitors, in about 4 µs for a list or an object and 0.3 µs for a number: others wait 0.2 s, or up to 0.7 s on a busy
+# machine
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000
 MAX_MEMBERS = 5_000  # of an archive
-_MAX_MEMBER = 400  # bytes that a member takes in the list of contents
+_MAX_MEMBER = 400  # bytes of a member's entry in the list of contents
 MAX_COLUMNS = 5_000  # of a table or file
-MAX_NAME = 200  # letters of a column's name
+MAX_NAME = 200  # characters of a column's name
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
 MAX_DETECTORS = 20
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
     f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
-    f"{MAX_BODY // 1_000_000} MB with {MAX_LISTS:,} rows; larger data come as files."
+    f"{MAX_BODY // 1_000_000} MB with {MAX_LISTS:,} rows; upload larger data as files."
 )
-SILENCE = 30.0  # seconds until the next part of a body has to come
+SILENCE = 30.0  # seconds within which the next part of a body must arrive
 
 
 class Allowance(NamedTuple):
@@ -38,11 +38,11 @@ class Allowance(NamedTuple):
 
     size: bytes of a body
     lists: opening brackets in a body of JSON; None for other bodies
-    at_once: bodies that are on their way
-    seconds: until a body is whole
-    advice: what to do instead of sending a larger one
-    of_each: of `at_once`, those of one client; 0 for all of them
-    kept: bytes of the bodies of the last `kept_seconds`, of one client a quarter of them; None for any number
+    at_once: bodies in transit
+    seconds: time until a body is complete
+    advice: an alternative to a larger body, as text
+    of_each: bodies in transit from one client; 0 for as many as `at_once`
+    kept: bytes of all bodies received within `kept_seconds`; a client may use a quarter. None for no limit
     """
 
     size: int
@@ -56,7 +56,7 @@ class Allowance(NamedTuple):
 
 
 MAX_KEPT = 4_000_000_000  # bytes of uploads, which gradio deletes within two hours
-# what separates the files of a form comes on top
+# the separators between the files of a form count as well
 UPLOADS = Allowance(MAX_BYTES + 1_000_000, None, at_once=16, seconds=600, of_each=4, kept=MAX_KEPT)
 CALLS = Allowance(
     MAX_BODY, MAX_LISTS, at_once=64, seconds=60, advice="; larger data can be uploaded as a file", of_each=16
@@ -64,11 +64,19 @@ CALLS = Allowance(
 
 
 class RefusedError(ValueError):
-    """A file that is too large, or of another kind than its name says. The message names the file, never its folder."""
+    """A file that is too large, or does not match its name. The message names the file, never its folder."""
+
+    LIMIT: ClassVar[str] = "pages take at most {}"  # of a cost
+
+
+class IntervalsError(RefusedError):
+    """Intervals that cost too much; without them, the numbers can be computed."""
+
+    LIMIT = "pages draw intervals of at most {}"
 
 
 def check_header(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError if a decimal stands among the names in the first line: a sample would be lost there."""
+    """Raise RefusedError if the names in the first line include a decimal: a sample would be lost."""
     for name in names:
         if _DECIMAL.fullmatch(name.strip()):
             line = ", ".join(names[:5])
@@ -82,7 +90,7 @@ _DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
 def check_files(paths: list[Path]) -> None:
-    """Raise RefusedError if there are too many files or they are too large; nothing is read."""
+    """Raise RefusedError if there are too many files or they are too large, without reading them."""
     if len(paths) > MAX_FILES:
         raise RefusedError(f"pages take at most {MAX_FILES} files at once, not {len(paths)}")
     total = sum(path.stat().st_size for path in paths)
@@ -101,7 +109,7 @@ def check_unpacked(name: str, num_bytes: int) -> None:
 
 
 def check_contents(path: Path) -> None:
-    """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
+    """Raise RefusedError for an archive of too many members, from the record at its end."""
     with path.open("rb") as file:
         check_listing(path.name, file)
 
@@ -116,13 +124,13 @@ def check_listing(name: str, file: IO[bytes]) -> None:
     if len(record) == 22:  # otherwise its reader reports the error
         count, size = struct.unpack_from("<HL", record, 10)
         if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
-            raise RefusedError(f"{name}: pages take an archive of at most {MAX_MEMBERS:,} files, and this has more")
+            raise RefusedError(f"{name}: pages take archives of at most {MAX_MEMBERS:,} files, and this one has more")
 
 
 def check_archive(path: Path) -> None:
     """Raise RefusedError for a zip archive that unpacks beyond the limit, from its table of contents."""
     with zipfile.ZipFile(path) as archive:
-        # zipfile reads no more of a member than it states here
+        # zipfile reads no more of a member than the size stated here
         check_unpacked(path.name, sum(member.file_size for member in archive.infolist()))
 
 

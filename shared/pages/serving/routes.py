@@ -1,7 +1,7 @@
-"""The routes that a page and its endpoint need: every other one that gradio has, or will have, is answered with 404.
+"""The routes that a page and its endpoint need; any other route of gradio, present or future, is answered with 404.
 
-gradio serves much beside: files by path, a proxy, components' functions, statistics of visitors, a history of runs that
-is kept with the server's own token, an editor of the page's code. What is not here cannot be reached.
+Gradio serves more: files by path, a proxy, components' functions, statistics of visitors, a history of runs that is
+kept with the server's own token, an editor of the page's code. None of these can be reached.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _ALLOWED = {method: _pattern(routes) for method, routes in ROUTES.items()}
 
 
 class Routes:
-    """ASGI middleware that lets the requests of `ROUTES` through."""
+    """ASGI middleware that passes only the requests of `ROUTES`."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        """Answer 404 to any other request, and close what is none of HTTP."""
+        """Answer 404 to any other request, and close connections other than HTTP."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and is_listed(scope["method"], scope["path"])):
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -66,7 +66,7 @@ class Routes:
 
 
 def is_listed(method: str, path: str) -> bool:
-    """Whether a request is one of `ROUTES`; HEAD is as GET, and a slash at the end changes nothing.
+    """Whether a request is one of `ROUTES`; HEAD counts as GET, and a slash at the end is ignored.
 
     >>> is_listed("HEAD", "/config/"), is_listed("POST", "/gradio_api/run/compute")
     (True, False)

@@ -1,4 +1,4 @@
-"""A report to look at: the numbers, where the objects went, and the images with the most errors. Needs Pillow."""
+"""Write a report of detections: numbers, fates of the objects, and the images with the most errors. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...detection.rules import Rules
 from ...evaluation.detection import Results
 from ...evaluation.image_errors import detection_errors
 from ...formats.boxes.dataset import Dataset, Detections
@@ -41,7 +42,7 @@ def write_report(
     """
     options = {**options, "known_classes": list(known_classes)}
     dataset, page = detections.dataset, Path(folder) / "index.html"
-    labels = {options.get("unknown_class_id", -1): "unknown", **dataset.classes}
+    labels = {options.get("unknown_class_id", Rules.unknown_class_id): "unknown", **dataset.classes}
     both = dict(zip(names, filter(None, (detections, other))))
     errors = {name: detection_errors(one, **options) for name, one in both.items()}
     first = errors[names[0]]
@@ -74,7 +75,7 @@ def write_report(
 
 
 def _facts(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
-    """The facts on the data evaluated."""
+    """Lines on the evaluated data."""
     counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
     known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
     return [

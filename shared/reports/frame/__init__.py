@@ -15,7 +15,6 @@
 Functions of this room take plain text, and escape it; only arguments named `html`, `body`, `picture` and the strings
 that these functions return are HTML. Colours are names of tokens of `report.css`: known, unknown, misplaced, both,
 edge, d1, d2, d3. Numbers have three decimals (`values.number`), a minus sign, and their interval beside them.
-`FRAME` is that of older pages.
 """
 
 from .bars import Part, share_bar, stacked_bars
@@ -23,13 +22,11 @@ from .blocks import card, facts_html, grid
 from .headline import Figure, headline
 from .matrix import matrix
 from .page import Section, details, report_html
-from .plain import FRAME
 from .table import data_table
 from .tiles import Tile, picture_html, tiles_html
 from .values import interval, number, percent, signed
 
 __all__ = [
-    "FRAME",
     "Figure",
     "Part",
     "Section",

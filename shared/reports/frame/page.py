@@ -1,4 +1,4 @@
-"""A report as one HTML file: its head, its contents, its sections."""
+"""Lay out a report as one HTML file: head, contents and sections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 from html import escape
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,14 +57,14 @@ def report_html(
     *,
     date: datetime | None = None,
 ) -> str:
-    """The whole report.
+    """The HTML of a report.
 
     Parameters: title; command, what made it, such as "openworld-metrics detect"; facts, what was evaluated (names of
     the data, how many images), to which the date and the version of this package are added; headline, of `headline`;
     sections, of which the last is that of `details`; date, by default now.
     """
     now = (date or datetime.now(timezone.utc)).astimezone(timezone.utc)
-    said = [f"{now.day} {now:%B %Y, %H:%M} UTC", *facts, f"openworld-metrics {version('openworld-metrics')}"]
+    said = [f"{now.day} {now:%B %Y, %H:%M} UTC", *facts, _made_by()]
     contents = "".join(f'<a href="#{_id(part)}">{escape(part.name)}</a>' for part in sections)
     return _PAGE.format(
         title=escape(title),
@@ -79,7 +79,7 @@ def report_html(
 
 
 def details(folds: Mapping[str, str]) -> Section:
-    """The last section: what most readers skip, folded, each fold with its name. Print shows all of it."""
+    """The last section: collapsed parts by name, for details that most readers skip. Prints show all of them."""
     body = "".join(
         f'<details class="fold"><summary>{escape(name)}</summary>{html}</details>' for name, html in folds.items()
     )
@@ -93,6 +93,14 @@ def _section(part: Section) -> str:
 
 def _id(part: Section) -> str:
     return "-".join(part.name.lower().split())
+
+
+def _made_by() -> str:
+    """The package and its version, which a Space, where a copy of it lies, does not know."""
+    try:
+        return f"openworld-metrics {version('openworld-metrics')}"
+    except PackageNotFoundError:
+        return "openworld-metrics"
 
 
 @cache

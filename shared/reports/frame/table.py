@@ -1,4 +1,4 @@
-"""Tables of a report: a row for each class or category, with bars in its cells."""
+"""Tables of a report: rows for classes or categories, with bars in cells."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def data_table(
     *,
     meters: Collection[str] = (),
     minor: Collection[str] = (),
+    best: Collection[tuple[int, str]] = (),
     first: int = 0,
     last: int = 0,
     digits: int = DIGITS,
@@ -29,9 +30,10 @@ def data_table(
 
     Parameters: columns by name, the first of which names the rows; of the others floats are rates or differences, ints
     counts, None a dash, tuples (value, low, high) with an interval, lists of a rate for each model, which have bars in
-    the models' colours, or a text; title, what the table is, for readers of
-    screens; meters, columns of rates in [0, 1] that have a bar; minor, columns that a narrow screen leaves
-    out; first and last, how many rows at its beginning or end are a sum or a mean; digits of floats.
+    the models' colours, or a text; title, what the table is, for readers of screens; meters, columns of rates in
+    [0, 1] that have a bar; minor, columns that a narrow screen leaves out; best, the row, from 0, and the column of
+    each number that is marked as best; first and last, how many rows at its beginning or end are a sum or a mean;
+    digits of floats.
     """
     names = {name: escape(name).replace("_", "_<wbr>") for name in columns}
     of = {column: ' class="minor"' if column in minor else "" for column in columns}
@@ -42,7 +44,8 @@ def data_table(
     rows = []
     for place, (name, *rest) in enumerate(zip(*columns.values())):
         cells = "".join(
-            f"<td{_class(value, column in minor)}{named[column]}>{_cell(value, column in meters, digits)}</td>"
+            f"<td{_class(minor=column in minor, none=value is None, best=(place, column) in best)}{named[column]}>"
+            f"{_cell(value, column in meters, digits)}</td>"
             for value, column in zip(rest, [*columns][1:])
         )
         summed = ' class="mean"' if place < first else ' class="sum"' if last and place == count - last else ""
@@ -52,9 +55,9 @@ def data_table(
     return region(table, title, "scroll tall") if count > _TALL else f'<div class="scroll">{table}</div>'
 
 
-def _class(value: Any, minor: bool) -> str:
-    kinds = [kind for kind, applies in (("minor", minor), ("none", value is None)) if applies]
-    return f' class="{" ".join(kinds)}"' if kinds else ""
+def _class(**kinds: bool) -> str:
+    names = " ".join(name for name, applies in kinds.items() if applies)
+    return f' class="{names}"' if names else ""
 
 
 def _cell(value: Any, meter: bool, digits: int) -> str:

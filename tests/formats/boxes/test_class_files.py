@@ -119,10 +119,10 @@ def test_coco_references(tmp_path: Path) -> None:
 CLASS = "expected the name of a class of the references, or unknown"
 LINE = "000001 0.5 1 1 8 8\n"
 WRONG: dict[str, tuple[dict[str, str], str]] = {
-    "no class": ({"cat.txt": "", "zebra.txt": ""}, rf"zebra.txt: {CLASS}, got 'zebra'; --names says all classes"),
+    "no class": ({"cat.txt": "", "zebra.txt": ""}, rf"zebra.txt: {CLASS}, got 'zebra'; name all classes with --names"),
     "no known class at all": (
         {"zebra.txt": LINE, "a.txt": "\n"},
-        rf"a.txt: {CLASS}, got 'a'; --names says all classes",
+        rf"a.txt: {CLASS}, got 'a'; name all classes with --names",
     ),
     "a prefix alone": ({"comp4_det_test_zebra.txt": ""}, rf"comp4_det_test_zebra.txt: {CLASS}, got 'zebra'"),
     "five fields": (
@@ -160,7 +160,7 @@ def test_wrong_files(name: str, voc: Path) -> None:
 def test_bytes_that_are_no_text(voc: Path) -> None:
     (voc / "results").mkdir()
     (voc / "results/cat.txt").write_bytes(b"000001 0.5 1 1 8 8\n\xff")
-    with pytest.raises(ValueError, match=r"results/cat.txt: expected UTF-8 text, got the byte 0xff at place 19"):
+    with pytest.raises(ValueError, match=r"results/cat.txt: expected UTF-8 text, got the byte 0xff at position 19"):
         read(voc)
 
 
@@ -248,5 +248,5 @@ def test_another_field_of_scores(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"results.json: results\[0\]: expected p to be a number, got no p"):
         formats.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID, score_field="p")
     yolo = scenes.write_as_yolo(made, tmp_path / "yolo")
-    with pytest.raises(ValueError, match=r"predictions: expected COCO results, to read p of, got another format"):
+    with pytest.raises(ValueError, match=r"predictions: expected COCO results with p, got another format"):
         formats.read_detections(**yolo, unknown_class_id=scenes.UNKNOWN_ID, score_field="p")

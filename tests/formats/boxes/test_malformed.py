@@ -41,8 +41,14 @@ LINES: dict[str, tuple[str, str]] = {
     "even more": ("0 .1 .1 .2 .2 .3 .3 .9", r":1: expected class cx cy w h, got 8 numbers$"),
     "confidences": ("0 0.5 0.5 0.5 0.5 0.9", r":1: expected class cx cy w h, got 6 numbers; are these predictions\?"),
     "moved numbers": ("0 0.5 0.5 0.5\n0 0.5 0.5 0.5 0.5 0.5", r":1: expected class cx cy w h, got 4 numbers"),
-    "pixels": ("0 .1 .1 .1 .1\n0 320 240 50 60", r":2: expected coordinates from 0 to 1, as shares of the image, got"),
-    "polygon in pixels": ("0 10 10 20 10 20 30", r":1: expected coordinates from 0 to 1, as shares of the image, got"),
+    "pixels": (
+        "0 .1 .1 .1 .1\n0 320 240 50 60",
+        r":2: expected coordinates from 0 to 1, as fractions of the image, got",
+    ),
+    "polygon in pixels": (
+        "0 10 10 20 10 20 30",
+        r":1: expected coordinates from 0 to 1, as fractions of the image, got",
+    ),
     "no number": ("0 nan 0.5 0.5 0.5", r":1: expected coordinates from 0 to 1"),
     "a negative width": ("0 0.5 0.5 -0.005 0.5", r":1: expected a width and a height of at least 0, got"),
     "half a class": ("0.5 0.5 0.5 0.5 0.5", r":1: expected an integer class, got '0.5 0.5 0.5 0.5 0.5'"),
@@ -147,7 +153,7 @@ YAML: dict[str, tuple[str, str]] = {
     ),
     "aliases": ("a: &a [cat]\nval: images\nnames: *a", r":3: expected YAML, got an alias of a list or a mapping$"),
     "an alias of itself": ("val: images\nnames: &a [*a]", r":2: expected YAML, got an alias of a list or a mapping$"),
-    "too deep": ("names: " + "[" * 50_000, r": expected fewer levels, got what is nested too deep$"),
+    "too deep": ("names: " + "[" * 50_000, r": expected fewer levels, got a value nested too deeply$"),
     "no int": ("names: !!int ''", r": expected YAML, got string index out of range$"),
     "no date": ("names: 2020-13-45", r": expected YAML, got month must be in 1..12$"),
     "many digits": ("? " + "9" * 5000 + "\n: cat", r": expected YAML, got Exceeds the limit \(4300 digits\)"),
@@ -253,8 +259,8 @@ RESULT = {"image_id": 1, "category_id": 3, "bbox": [0, 0, 4, 4], "score": 0.5}
 RESULTS: dict[str, tuple[str, str]] = {
     "no JSON": ('[\n{"image_id": 1\n}}', r":3: expected JSON, got Expecting ',' delimiter"),
     "many digits": ("[" + "9" * 5000 + "]", r": Exceeds the limit \(4300 digits\)"),
-    "too deep": ("[" * 200_000, r": expected fewer levels, got what is nested too deep$"),
-    "no UTF-8": ("\udcff", r": expected UTF-8 text, got the byte 0xff at place 0$"),
+    "too deep": ("[" * 200_000, r": expected fewer levels, got a value nested too deeply$"),
+    "no UTF-8": ("\udcff", r": expected UTF-8 text, got the byte 0xff at position 0$"),
     "no list": ("{}", r": expected a list of results, got dict"),
     "no score": (json.dumps([GOOD]), r": results\[0\]: expected score to be a number, got no score"),
     "a word": (
@@ -475,7 +481,7 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no names": (
         lambda: formats.class_ids(["yak"], {}),
-        r"of none, since the references give none: use --names, or ids",
+        r"of none, since the references have no names: use --names, or ids",
     ),
     "no such file": (lambda: formats.read_names(["no/names.txt"]), r"no/names.txt: expected names, got No such file"),
     "no name for a class": (
@@ -488,7 +494,7 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "ids of two images": (
         lambda: formats.read_detections("x.csv", "y.csv"),
-        r"y.csv: expected references in a folder, a data.yaml, .json or .pt, got nothing there",
+        r"y.csv: expected references in a folder, a data.yaml, .json or .pt, got none",
     ),
 }
 
@@ -552,5 +558,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         formats.read_names([str(tmp_path / "names.txt")])
     write(tmp_path, {"images/x.png": "", "data.yaml": "val: val.txt\nnames: [cat]"})
     (tmp_path / "val.txt").write_bytes(b"images/\xff.png\n")
-    with pytest.raises(ValueError, match=rf"^{tmp_path}/val.txt: expected UTF-8 text, got the byte 0xff at place 7$"):
+    with pytest.raises(
+        ValueError, match=rf"^{tmp_path}/val.txt: expected UTF-8 text, got the byte 0xff at position 7$"
+    ):
         formats.read_yolo_data(tmp_path / "data.yaml")

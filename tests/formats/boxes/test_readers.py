@@ -245,7 +245,7 @@ def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
     classes = {shift[label]: name for label, name in scenes.NAMES.items()}
     formats.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
     mixed = {"predictions": places["predictions"], "references": tmp_path / "coco.json"}
-    with pytest.raises(ValueError, match=r"ids of YOLO predictions may mean others than those of COCO references"):
+    with pytest.raises(ValueError, match=r"ids in YOLO predictions may mean other classes than in COCO references"):
         formats.read_detections(**mixed, unknown_class_id=scenes.UNKNOWN_ID)
     names = formats.read_names([str(places["references"])])
     assert names == scenes.NAMES == formats.read_names(list(scenes.NAMES.values()))
@@ -266,7 +266,7 @@ def test_categories_that_the_references_lack(tmp_path: Path) -> None:
 
 def test_voc_has_no_ids(tmp_path: Path) -> None:
     places = scenes.write_as_voc(scenes.scene(2), tmp_path)
-    with pytest.raises(ValueError, match=r"ids of these predictions may mean others than those of VOC references"):
+    with pytest.raises(ValueError, match=r"ids in these predictions may mean other classes than in VOC references"):
         formats.read_detections(places["predictions"], places["references"])
 
 

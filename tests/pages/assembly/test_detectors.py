@@ -98,7 +98,7 @@ def test_matrices_side_by_side(tmp_path: Path) -> None:
 def test_words_that_are_no_label(tmp_path: Path) -> None:
     frame = SCORES.assign(truth=["id", "ood", "cat", "id", "id", "ood"])
     sources = read("ood_bench", frame, tmp_path)
-    with pytest.raises(ValueError, match="truth, line 4: 'cat' is no label that is known; write 0 and 1, or id"):
+    with pytest.raises(ValueError, match="truth, line 4: 'cat' is not a label; write 0 and 1, or id"):
         detectors(page_of("ood_bench"), sources, {"references": ["truth"]})
 
 

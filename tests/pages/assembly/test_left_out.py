@@ -36,7 +36,7 @@ WRONG: dict[str, dict[str, tuple[list[Any], dict[int, str]]]] = {
         "references": ([0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1], {5: ""}),
     },
 }
-LEFT = "3 of 12 rows are left out, which cannot be read: lines 4, 7, 11."
+LEFT = "3 of 12 rows cannot be read and are left out: lines 4, 7, 11."
 
 
 def written(name: str, folder: Path) -> tuple[list[list[Path]], pd.DataFrame]:
@@ -101,8 +101,8 @@ def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
     words = read_table(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
     found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
     assert found is not None
-    assert found.question.startswith("labels, row 2: 'cat' is no label that is known; write 0 and 1")
-    assert found.note == "1 of 3 rows is left out, which cannot be read: row 2."
+    assert found.question.startswith("labels, row 2: 'cat' is not a label; write 0 and 1")
+    assert found.note == "1 of 3 rows cannot be read and is left out: row 2."
     np.savez(tmp_path / "maps.npz", predictions=np.zeros((2, 3, 3)), references=np.zeros((2, 3, 3)))
     maps = read_files([tmp_path / "maps.npz"], {})
     assert unread(page_of("anomaly_suite"), [maps, maps], {"predictions": ["predictions"]}) is None

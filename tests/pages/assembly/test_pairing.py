@@ -69,7 +69,10 @@ def mvtec(folder: Path) -> list[list[Path]]:
     return files
 
 
-@pytest.mark.parametrize(("write", "told"), [(flat, "1 masks: x."), (mvtec, "2 have no mask and count as normal")])
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [(flat, "1 masks have no map and are left out: x."), (mvtec, "2 have no mask and count as normal")],
+)
 def test_maps_and_masks(
     write: Callable[[Path], Any], told: str, runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +136,7 @@ def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monke
     exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)
     assert names["results"] == expected
     (tmp_path / "two" / "0.png").rename(tmp_path / "two" / "4.png")
-    with pytest.raises(RefusedError, match=r"2 that not all have: one.zip lacks 4; two.zip lacks 0. Of data sets"):
+    with pytest.raises(RefusedError, match=r"2 images that not all have: one.zip lacks 4; two.zip lacks 0. If these"):
         read_sources(runner.page, [None, None], [[archives[0], packed(tmp_path, "two")], masks])
 
 
@@ -192,11 +195,11 @@ def other(path: Path) -> None:
 
 
 REFUSED = {
-    "many": (many, "a.zip: pages take an archive of at most 5,000 files"),
+    "many": (many, "a.zip: pages take archives of at most 5,000 files"),
     "bomb": (bomb, "a.zip: pages take at most 200,000,000 bytes unpacked, not 200,000,001"),
     "lie": (lie, "a.zip: a.png cannot be read"),
     "lzma": (lzma, "a.zip: expected a plain .zip, without a password"),
-    "other": (other, "a.zip: expected files that end on .png or .tiff or .tif or .npy or .npz, got none"),
+    "other": (other, "a.zip: expected files that end in .png or .tiff or .tif or .npy or .npz, got none"),
     "no-archive": (lambda path: path.write_bytes(b"PK\x05\x06"), "a.zip: cannot be read as zip"),
 }
 
@@ -215,5 +218,5 @@ def test_names_that_cannot_be_paired(runner: Runner, tmp_path: Path) -> None:
     masks = [save(tmp_path / "m" / name, MASKS[1]) for name in ("1.png", "1_mask.png", "a.png")]
     with pytest.raises(ValueError, match="masks: expected one for each map, got two named 1"):
         show(runner, [maps, masks])
-    with pytest.raises(ValueError, match=r"named like the maps \(0, 1\), got a: no name is in both"):
+    with pytest.raises(ValueError, match=r"named like the maps \(0, 1\), got a: no name in common"):
         show(runner, [maps, masks[2:]])

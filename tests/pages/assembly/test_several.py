@@ -105,7 +105,7 @@ def test_boxes_of_two_detectors(
     seen = look(read(runner.page, [], files))
     assert seen.options.get("box_format", box_format) == box_format
     assert {name: seen.options[name] for name in CLASSES} == CLASSES
-    assert "Images with references and no predictions of two: 1 (train/c)." in seen.html
+    assert "Images with references but no predictions of two: 1 (train/c)." in seen.html
     monkeypatch.chdir(tmp_path)
     for path in (path for part in files for path in part if path.parent != tmp_path):
         shutil.copy(path, tmp_path)
@@ -168,8 +168,8 @@ def of_two_groups(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (wrong_form, "expected predictions and references in one form, got cxcywh and xywh"),
-        (crowds, "true.json: expected objects that count, got 1 crowds"),
+        (wrong_form, "expected predictions and references in one format, got cxcywh and xywh"),
+        (crowds, "true.json: expected no crowds (iscrowd), got 1;"),
         (swapped, "expected COCO's results, got true.json, which holds none"),
         (of_other_images, "expected results of images of the annotations, got 99"),
         (without_a_name, "detector: expected a name for each row, got none in row 4"),

@@ -516,7 +516,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.set_option("step", "text", "7")
     page.upload([tmp_path / "mine.csv"])
     expect(page.option("step", "text")).to_have_value("")  # an option of the example is not that of one's own data
-    page.part("read").get_by_text("Is higher more in-distribution here?").wait_for()
+    page.part("read").get_by_text("If higher scores mean in-distribution here, flip the sign.").wait_for()
     assert not any(link.is_visible() for link in page.part("file0").locator("a").all()), "files are not served"
     page.part("flip").click()
     page.part("read").get_by_text("minus score").wait_for()
@@ -540,7 +540,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.compute()
     page.part("told").get_by_text("leave the row out").wait_for()
     page.part("leave").get_by_text("Leave out these 4 rows").click()
-    page.part("compared").get_by_text("4 of 40 rows are left out, which cannot be read: lines 5, 7, 10, 23.").wait_for()
+    page.part("compared").get_by_text("4 of 40 rows cannot be read and are left out: lines 5, 7, 10, 23.").wait_for()
     rows = np.setdiff1d(np.arange(40), [3, 5, 8, 21])
     assert page.numbers() == load("ood_bench").compute(predictions=-confidence[rows], references=out[rows])
     page.part("leave").get_by_text("Do not leave out these 4 rows").wait_for()
@@ -640,6 +640,13 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
         assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
         assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
+        assert re.search(r"OOD if score &gt;\s+[−\d.]+", files["ood_bench_report.html"]), "the threshold of the page"
+        saved = context.new_page()
+        for width in (1280, 400):
+            saved.set_viewport_size({"width": width, "height": 900})
+            saved.set_content(files["ood_bench_report.html"])
+            assert saved.evaluate("document.documentElement.scrollWidth") == width
+            assert saved.locator(".drawn .card img").count() == 3
 
 
 @needs_browser

@@ -177,7 +177,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "stack": ("a.npy", npy(MAPS), r"cannot be read as npy: expected one map \(H, W\), got the shape \(4, 5, 6\)"),
     "pickle": ("a.npy", npy(np.array([[{}]], object)), "cannot be read as npy: expected numbers, got object"),
     "two arrays": ("a.npz", npz(MAPS[0], MAPS[0]), "cannot be read as npz: expected one array, got 2"),
-    "colour": ("a.png", png(np.zeros((2, 2, 3), np.uint8)), "expected grey"),
+    "colour": ("a.png", png(np.zeros((2, 2, 3), np.uint8)), "expected a grey image"),
 }
 STATED: dict[str, tuple[str, bytes, str]] = {
     "page": ("a.tiff", tiff_of(ImageWidth=100_000, ImageLength=100_000), "expected 1 to 89,478,485 pixels"),
@@ -186,12 +186,12 @@ STATED: dict[str, tuple[str, bytes, str]] = {
     "tile in bytes": ("a.tiff", tiff_of(TileWidth=8_992, TileLength=8_992), "at most 200,000,000 bytes unpacked"),
     "places": ("a.tiff", tiff_of(1_000_001, TileOffsets=8), "expected tags of at most 1,000,000 values, got more"),
     "pages": ("a.tiff", tiff(MAPS[:2], photometric="minisblack", metadata=None), "got a file of several pages"),
-    "picture": ("a.tiff", tiff(np.zeros((16, 16), np.uint8), compression="jpeg"), "got another one"),
+    "picture": ("a.tiff", tiff(np.zeros((16, 16), np.uint8), compression="jpeg"), "got another"),
     "npy": ("a.npy", npy_of("(100000, 100000)"), "expected 1 to 89,478,485 pixels"),
     "npy in bytes": ("a.npy", npy_of("(9000, 9000)"), "at most 200,000,000 bytes unpacked, not 648,000,000"),
     "npz": ("a.npz", npz_of(npy_of("(9000, 9000)")), "at most 200,000,000 bytes unpacked, not 648,000,000"),
     "npz of lzma": ("a.npz", npz_of(b"", zipfile.ZIP_LZMA), "expected an archive as numpy.savez writes it"),
-    "npz of many": ("a.npz", npz_of(b"", members=limits.MAX_MEMBERS + 1), "an archive of at most 5,000 files"),
+    "npz of many": ("a.npz", npz_of(b"", members=limits.MAX_MEMBERS + 1), "archives of at most 5,000 files"),
     "white is zero": (
         "a_mask.tiff",
         tiff(MASKS[0], photometric="miniswhite"),

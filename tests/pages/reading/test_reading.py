@@ -283,7 +283,7 @@ def test_an_image_for_each_row(runners: Any, tmp_path: Path) -> None:
     for wrong, message in (
         (image[:9], "predictions: expected an image for each row, got 9 for 200000 rows"),
         (np.where(image == 7, np.nan, image), "predictions: expected an image for each row, got none for row 7"),
-        (rows, r"predictions: expected one column that says the image, got shape \(200000, 6\)"),
+        (rows, r"predictions: expected one column that names the image, got shape \(200000, 6\)"),
     ):
         with pytest.raises(ValueError, match=message):
             split_images(page, {"predictions": wrong}, {"predictions": rows}, {"predictions": 0})
@@ -451,7 +451,7 @@ REFUSED = {
     "parquet-bomb": (parquet_bomb, "upload.parquet: pages take at most 200,000,000 bytes unpacked"),
     "large-csv": (large, "pages take at most 50,000,000 bytes of files, not 50,000,001"),
     "large-json": (large_json, "upload.json: pages take at most 10,000,000 bytes of JSON, not 10,000,001"),
-    "deep-json": (deep_json, "upload.json: .* expected fewer lists in lists"),
+    "deep-json": (deep_json, "upload.json: .* expected fewer nested lists"),
     "other-suffix": (
         nonsense(".pkl"),
         "upload.pkl: expected one of .csv, .tsv, .parquet, .npz, .npy",

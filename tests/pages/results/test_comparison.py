@@ -81,7 +81,7 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
     form = Form(files=[[path]], options={"confidence_level": "0.9"})
     two, first = ({**made_of, "predictions": made_of["predictions"][:count]} for count in (2, 1))
-    with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level, not 4"):
+    with pytest.raises(RefusedError, match="draw intervals of at most 3 rows of the data, not 4"):
         one.run(form._replace(made_of=two))
     done = one.run(form._replace(made_of=first))
     (found,) = done.detectors.values()
@@ -94,7 +94,7 @@ def test_every_two_detectors_are_compared(root: Path, three: tuple[Path, dict[st
     one = runner(root, "ood_bench")
     made_of = {"predictions": ["msp", "energy", "knn"], "references": ["label"], "groups": ["no groups"]}
     done = one.run(Form(files=[[path]], made_of=made_of))
-    assert intervals.come_by_themselves(one.page, done)
+    assert intervals.are_automatic(one.page, done)
     sure = intervals.with_intervals(one.page, done)
     scores = {name: columns[name] for name in ("msp", "energy", "knn")}
     for name, found in sure.detectors.items():
@@ -121,20 +121,20 @@ def test_every_two_detectors_are_compared(root: Path, three: tuple[Path, dict[st
     assert "knn vs msp: auroc +0." in without_tags(view.compared)
     assert "<strong>knn is better</strong>" in view.compared
     assert view.tables[1].count(r"\textbf") == view.compared.count("<b class='best'>") == len(marked)
-    assert not intervals.can_come(one.page, sure)
+    assert not intervals.can_be_added(one.page, sure)
 
 
 def test_too_few_samples_have_no_intervals(root: Path) -> None:
     one = runner(root, "ood_bench")
     table = pd.DataFrame({"scores": np.arange(40) / 40, "labels": [1] * 9 + [0] * 31})
-    assert not intervals.can_come(one.page, one.run(Form(tables=[table])))
+    assert not intervals.can_be_added(one.page, one.run(Form(tables=[table])))
     table["labels"] = [1] * 10 + [0] * 30
     done = one.run(Form(tables=[table]))
-    assert intervals.come_by_themselves(one.page, done)
+    assert intervals.are_automatic(one.page, done)
     many = pd.concat([table] * 1_300, ignore_index=True)
     done = one.run(Form(tables=[many]))
-    assert intervals.can_come(one.page, done)
-    assert not intervals.come_by_themselves(one.page, done), "later ones by one press"
+    assert intervals.can_be_added(one.page, done)
+    assert not intervals.are_automatic(one.page, done), "later ones by one press"
 
 
 def test_one_of_one_is_not_compared() -> None:

@@ -53,7 +53,7 @@ def test_every_rounded_number_is_copied_whole(root: Path, name: str) -> None:
         done = one.run(
             Form(tables=[pd.DataFrame(table) for table in example.tables], options=controls(one, **example.options))
         )
-        if intervals.come_by_themselves(one.page, done):
+        if intervals.are_automatic(one.page, done):
             done = intervals.with_intervals(one.page, done)
         view = one.view(done, Form())
         parts = (view.compared, view.numbers, view.more, view.threshold, view.worst)

@@ -109,20 +109,20 @@ COSTLY = {
         {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)]},
         "50,000 values of metrics times groups, not 200,000",
     ),
-    "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "650,000 numbers times rows of the data with a"),
+    "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "at most 1,000,000 steps in each resample"),
     "intervals-of-keys": (
         "ood_bench",
         {"predictions": [0.1, 0.9] * 2_500, "references": [0, 1] * 2_500},
-        {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)], **LEVEL},
-        "650,000 numbers times rows",
+        {"metrics": [f"fpr{i / 10 + 1:g}tpr" for i in range(800)], **LEVEL},
+        "1,000,000 steps in each resample",
     ),
     "intervals-of-limits": (
         "anomaly_suite",
         MAPS,
         {"integration_limits": LIMITS, **LEVEL},
-        "650,000 numbers times rows",
+        "1,000,000 steps in each resample",
     ),
-    "intervals-of-fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS, **LEVEL}, "650,000 numbers times rows"),
+    "intervals-of-fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS, **LEVEL}, "1,000,000 steps in each"),
     "among-columns": ("anomaly_suite", {**MAPS, "num_thresholds": 10**8}, {}, "5,000,000 num_thresholds"),
 }
 
@@ -265,16 +265,16 @@ def test_many_columns_of_json(runner: Callable[[str], Runner], tmp_path: Path) -
 
 def test_long_names(runner: Callable[[str], Runner], tmp_path: Path) -> None:
     """Runs of numbered columns are found with a pattern, which takes minutes for a name of 100,000 underscores."""
-    with pytest.raises(RefusedError, match="expected names of at most 200 letters, got one of 100,000"):
+    with pytest.raises(RefusedError, match="expected names of at most 200 characters, got one of 100,000"):
         show(runner("ood_bench"), pd.DataFrame({"_" * 100_000: [1]}))
     (tmp_path / "a.json").write_text(json.dumps({"_" * 100_000: [1]}))
-    with pytest.raises(RefusedError, match="expected names of at most 200 letters"):
+    with pytest.raises(RefusedError, match="expected names of at most 200 characters"):
         show(runner("ood_bench"), files=[tmp_path / "a.json"])
 
 
 def test_names_that_no_answer_can_hold(runner: Callable[[str], Runner], tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"\ud800": [1], "labels": [0]}))
-    with pytest.raises(RefusedError, match=r"expected names that UTF-8 can write, got '.ud800'"):
+    with pytest.raises(RefusedError, match=r"expected names that can be encoded in UTF-8, got '.ud800'"):
         show(runner("ood_bench"), files=[tmp_path / "a.json"])
     assert explain(ValueError("got \ud800 and ä")) == r"got \ud800 and ä"
 

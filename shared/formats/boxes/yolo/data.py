@@ -1,4 +1,4 @@
-"""The data.yaml of a YOLO data set: its folders, splits and class names. Needs PyYAML."""
+"""Read the data.yaml of a YOLO data set: its folders, splits and class names. Needs PyYAML."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
 
 
 def yolo_data_texts(data: str | Path, split: str = "val") -> Iterator[Path]:
-    """The text files that `read_yolo_data` reads, if they are there: lists of images, and labels."""
+    """The text files that `read_yolo_data` reads, if they exist: lists of images, and labels."""
     _, root, places = _opened(Path(data), split)
     for place in places:
         if not place.is_dir():
@@ -50,7 +50,7 @@ def yolo_data_texts(data: str | Path, split: str = "val") -> Iterator[Path]:
 def _opened(data: Path, split: str) -> tuple[dict[str, Any], Path, list[Path]]:
     """The content of a data.yaml, its root folder, and the folders and lists of images of a split."""
     content = read_yaml(data)
-    content.setdefault("val", content.get("validation"))  # Ultralytics takes either
+    content.setdefault("val", content.get("validation"))  # Ultralytics accepts both names
     if split not in SPLITS or not content.get(split):
         there = ", ".join(name for name in SPLITS if content.get(name)) or "none"
         raise ValueError(f"{data}: expected a split {split!r}, got {there}")
@@ -62,12 +62,12 @@ def _opened(data: Path, split: str) -> tuple[dict[str, Any], Path, list[Path]]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML file holds. Raises ValueError, with file and line, if it holds none."""
+    """The mapping in a YAML file. Raises ValueError, with file and line, if there is none."""
     with extra("detection"):
         import yaml
 
     class Loader(yaml.SafeLoader):
-        """A loader without aliases of lists and mappings, by which a few lines become gigabytes."""
+        """A loader that refuses aliases of lists and mappings, which can expand a few lines to gigabytes."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             alias: Any = self.peek_event() if self.check_event(yaml.AliasEvent) else None  # type: ignore[no-untyped-call]
@@ -83,7 +83,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
-    except Exception as error:  # a tag such as !!int on another value may raise anything
+    except Exception as error:  # a tag such as !!int on another value may raise any error
         raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
@@ -91,7 +91,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
-    """Names of the classes by their ids, from `names` of a data.yaml, a list or a mapping."""
+    """Class names by id, from `names` of a data.yaml, a list or a mapping."""
     names = content.get("names")
     if isinstance(names, list):
         names = dict(enumerate(names))
@@ -118,7 +118,7 @@ def _root(data: Path, content: Mapping[str, Any]) -> Path:
 
 
 def _place(data: Path, root: Path, entry: str) -> Path:
-    # an entry ../valid/images is meant from the root by some exporters, which write no path
+    # some exporters, which write no path, mean an entry ../valid/images from the root
     places = [root / entry, root / entry.removeprefix("../")]
     place = next((place for place in places if place.exists()), None)
     if place is None:
@@ -127,7 +127,7 @@ def _place(data: Path, root: Path, entry: str) -> Path:
 
 
 def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
-    """The images of a folder, or the images that a text file lists."""
+    """The images in a folder, or in the list of a text file."""
     if place.is_dir():
         yield from find_images(place).values()
         return
@@ -145,7 +145,7 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
 
 
 def _text_of(image: Path) -> Path:
-    """…/images/val/x.jpg → …/labels/val/x.txt; beside the image where no folder is called images."""
+    """…/images/val/x.jpg → …/labels/val/x.txt; beside the image if no folder is called images."""
     parts = list(image.parts)
     if "images" in parts[:-1]:
         parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"

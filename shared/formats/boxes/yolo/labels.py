@@ -1,4 +1,4 @@
-"""YOLO's folders of text files, one an image, named like the image."""
+"""Read YOLO's folders of text files, one for each image, named like the image."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
 def yolo_dataset(
     names: list[str], images: Iterable[Path], texts: Iterable[Path | None], classes: Mapping[int, str]
 ) -> Dataset:
-    """The data set of some images, each with its text file, or None for an image without objects."""
+    """The data set of images with their text files, None for an image without objects."""
     paths = list(images)
     sizes = [image_size(path) for path in paths]
     tables = [np.zeros((0, 5)) if text is None else read_lines(text) for text in texts]
@@ -77,7 +77,7 @@ def yolo_dataset(
 
 
 def find_texts(folder: Path) -> dict[str, Path]:
-    """Text files in a folder and below it: path in the folder, without the ending → file."""
+    """The text files in a folder and below it, by their paths in the folder without the suffix."""
     texts = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.txt"))}
     if not texts:
         raise ValueError(
@@ -87,7 +87,7 @@ def find_texts(folder: Path) -> dict[str, Path]:
 
 
 def size_of(dataset: Dataset, place: int) -> Size:
-    """Width and height of an image, from its file if the annotations do not say."""
+    """The width and height of an image, from its file if the annotations have no size."""
     size, path = dataset.sizes[place], dataset.paths[place]
     if size is None and path is None:
         raise ValueError(f"{dataset.names[place]}: expected its size, or the image; say where the images are")
@@ -95,6 +95,6 @@ def size_of(dataset: Dataset, place: int) -> Size:
 
 
 def _in_pixels(rows: np.ndarray, size: Size) -> np.ndarray:
-    """Columns cx, cy, w, h in shares as x1, y1, x2, y2 in pixels."""
+    """Convert columns cx, cy, w, h in fractions of the image to x1, y1, x2, y2 in pixels."""
     half = rows[:, 3:5] / 2
     return np.concatenate([rows[:, 1:3] - half, rows[:, 1:3] + half], axis=1) * np.asarray([*size, *size])

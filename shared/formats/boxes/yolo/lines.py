@@ -1,7 +1,7 @@
-"""The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
+"""Read the lines of a YOLO text file: class, cx, cy, w, h (fractions of the image), and for predictions the confidence.
 
-As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
-there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
+As in Ultralytics, a line with the corners of a polygon (or of a rotated box) becomes its bounding box. Unlike there, a
+malformed line is an error, while Ultralytics leaves its image out, and repeated lines are kept.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Protocol
 import numpy as np
 import orjson
 
-LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
-_EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
-_FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # files of annotation tools beside the labels
+_EDGE = 0.01  # how far true boxes may extend beyond the image, because of rounding
+_FAR = 1.0  # how far predicted boxes may; coordinates in pixels are farther off
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
-_END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
+_END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
 
 
 class Readable(Protocol):
@@ -32,8 +32,8 @@ class Readable(Protocol):
 def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
     """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
 
-    Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
-    number, a class that is no integer, coordinates that are no shares of the image, or a confidence beyond 0 and 1.
+    Raises ValueError, with the file (by the name `place`) and the line, for a line of another length, a value that is
+    not a number, a class that is not an integer, coordinates outside the image, or a confidence outside [0, 1].
     """
     width, place = 6 if confidence else 5, place or str(path)
     try:
@@ -44,15 +44,15 @@ def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> 
         lines = [line.split() for line in data.decode().splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
-    # line by line: polygons are among them, numbers are written in another way, or something is wrong
+    # line by line: there are polygons, numbers in another notation, or errors
     rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
     return np.asarray(rows).reshape(-1, width)
 
 
 def _plain_table(data: bytes, width: int) -> np.ndarray | None:
-    """Parse lines of numbers with one space between them, as most files have; None for any other text.
+    """Parse lines of numbers separated by single spaces, as in most files; None for any other text.
 
-    As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
+    Parsed as JSON, with a list for each line, they take a third of the time of `float`.
     """
     data = data.replace(b"\r\n", b"\n")
     if data.translate(None, b"0123456789.eE+- \n") or (b"-0" in data and _MINUS_ZERO.search(data)):
@@ -85,7 +85,7 @@ def _row(cells: list[str], place: str, width: int) -> list[float]:
 
 
 def _around(row: list[float], width: int) -> list[float]:
-    """The box around the corners x, y, x, y, … of a line."""
+    """The bounding box of the corners x, y, x, y, … in a line."""
     end = len(row) - (width == 6)
     xs, ys = row[1:end:2], row[2:end:2]
     if not all(-_FAR <= share <= 1 + _FAR for share in row[1:end]):
@@ -95,11 +95,11 @@ def _around(row: list[float], width: int) -> list[float]:
 
 
 def _reason(rows: np.ndarray) -> str | None:
-    """The expectation that rows of the right length violate first; None if they are valid."""
-    low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if one of a column is
+    """The first requirement that rows of the right length violate; None if they are valid."""
+    low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if a column has one
     slack = _EDGE if rows.shape[1] == 5 else _FAR
     if not all(-slack <= least and most <= 1 + slack for least, most in zip(low[1:5], high[1:5])):
-        return "coordinates from 0 to 1, as shares of the image"
+        return "coordinates from 0 to 1, as fractions of the image"
     if min(low[3:5]) < 0:
         return "a width and a height of at least 0"
     if not all(least >= 0 and most <= 1 for least, most in zip(low[5:], high[5:])):
