@@ -1527,7 +1527,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, and so agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # a loop, which small batches wait for half as long as for a generator
+    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
         if not array.ndim and array.item() != other[name].item():
             return False
     return True
@@ -2736,6 +2736,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
 # Top-k rates from the ranks of the true classes.
 
 TIES = ("strict", "optimistic", "expected")
+DEFAULT_TIES = "strict"
 
 
 class Ranks(NamedTuple):
@@ -2779,7 +2780,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
 
 
 def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
 ) -> float:
     """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
@@ -2802,7 +2803,7 @@ def topk_accuracy(
 
 
 def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
 ) -> float:
     """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
@@ -2894,9 +2895,7 @@ def topk_rates(
     return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
 
 
-def rates_by_class(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False
-) -> dict[str, list[Any]]:
+def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
     Parameters: as of `topk_rates`.
@@ -2906,7 +2905,7 @@ def rates_by_class(
     >>> import numpy as np
     >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
     >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
-    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", percent=False)
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
     classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
@@ -2926,7 +2925,7 @@ class ClassRatios(NamedTuple):
     ratios: dict[str, list[list[tuple[int, int]]]]
 
 
-def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False) -> ClassRatios:
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> ClassRatios:
     """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
     one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)
@@ -3022,7 +3021,7 @@ class TopK(Metric):
     aliases = TOPK_ALIASES
 
     k_list: int | Sequence[int] | None = None
-    ties: str = "strict"
+    ties: str = DEFAULT_TIES
     average: str = "micro"
     per_class: bool = False
     percent: bool = False

@@ -1530,7 +1530,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, and so agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # a loop, which small batches wait for half as long as for a generator
+    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
         if not array.ndim and array.item() != other[name].item():
             return False
     return True
@@ -4212,6 +4212,76 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
     return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
 
 
+# ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
+#
+# The truth about the pixels of images, from any form of references.
+
+REGIONS = ("components", "labels")
+DEFAULT_REGIONS = "components"
+
+
+class Truth(NamedTuple):
+    """The truth about the pixels of all images.
+
+    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
+    voids: likewise, booleans, whether a pixel is void; None where no pixel is
+    defects: the defects of each image; None where references are plain masks
+    """
+
+    masks: Sequence[Array]
+    voids: Sequence[Array] | None = None
+    defects: Sequence[Defects] | None = None
+
+
+def check_regions(regions: Any) -> str:
+    """Check the option of that name: "components" or "labels"."""
+    return as_choice(regions, "regions", REGIONS)
+
+
+def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, stored = check_regions(regions), str(state.get("regions", "components"))
+    if stored != expected:
+        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
+    return {"regions": np.asarray(expected)} if "regions" in state else {}
+
+
+def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
+    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+
+    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
+    regions, "labels" for masks of region numbers, which defects are numbered by, too.
+    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
+    """
+    rows = _one_by_one(references)
+    if not has_defects(rows):
+        masks = as_images(rows, "references")
+        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
+    truth = Truth(*split_defects(rows, maps, ignore_value))
+    if regions == "components" or truth.defects is None:
+        return truth
+    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
+
+
+def _one_by_one(references: Any) -> Any:
+    """References as a list of rows, unless they are one array."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def _numbered(masks: Array, name: str) -> Array:
+    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
+    xp = array_namespace(masks)
+    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
+    if shared:
+        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
 # Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds.
@@ -4257,7 +4327,7 @@ class Regions(NamedTuple):
 
 
 def pixels_by_region(
-    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None, *, regions: str = "components"
+    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None, *, regions: str
 ) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
@@ -4302,7 +4372,7 @@ def _size_of(mask: Array) -> int:
 
 
 def split_regions(
-    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = "components"
+    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = DEFAULT_REGIONS
 ) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
@@ -4639,8 +4709,8 @@ def components_of(
     objects: np.ndarray,
     void: np.ndarray | None = None,
     *,
-    min_predicted: int = 0,
-    min_object: int = 0,
+    min_predicted: int,
+    min_object: int,
 ) -> Components:
     """Match the predicted components of an image with its objects.
 
@@ -4656,7 +4726,7 @@ def components_of(
 
     >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
     >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
-    >>> [column.tolist() for column in components_of(predicted, objects)]
+    >>> [column.tolist() for column in components_of(predicted, objects, min_predicted=0, min_object=0)]
     [[3], [5], [3, 0], [4, 2]]
     """
     if void is not None:
@@ -5201,75 +5271,6 @@ class SampleRates:
         sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
         values = quantities(*sides, _QUANTITIES)
         return {name: Rate(value, higher=True) for name, value in values.items()}
-
-
-# ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
-#
-# The truth about the pixels of images, from any form of references.
-
-REGIONS = ("components", "labels")
-
-
-class Truth(NamedTuple):
-    """The truth about the pixels of all images.
-
-    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: the defects of each image; None where references are plain masks
-    """
-
-    masks: Sequence[Array]
-    voids: Sequence[Array] | None = None
-    defects: Sequence[Defects] | None = None
-
-
-def check_regions(regions: Any) -> str:
-    """Check the option of that name: "components" or "labels"."""
-    return as_choice(regions, "regions", REGIONS)
-
-
-def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, stored = check_regions(regions), str(state.get("regions", "components"))
-    if stored != expected:
-        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
-    return {"regions": np.asarray(expected)} if "regions" in state else {}
-
-
-def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
-
-    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
-    regions, "labels" for masks of region numbers, which defects are numbered by, too.
-    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
-    """
-    rows = _one_by_one(references)
-    if not has_defects(rows):
-        masks = as_images(rows, "references")
-        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
-    truth = Truth(*split_defects(rows, maps, ignore_value))
-    if regions == "components" or truth.defects is None:
-        return truth
-    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
-
-
-def _one_by_one(references: Any) -> Any:
-    """References as a list of rows, unless they are one array."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
-def _numbered(masks: Array, name: str) -> Array:
-    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
-    xp = array_namespace(masks)
-    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
-    if shared:
-        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
-    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
-    return xp.sum(masks * numbers[:, None, None], axis=0)
 
 
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
@@ -6066,7 +6067,7 @@ class AnomalySuite(Metric):
     image_reduction: str | int = "max"
     significant_bits: int | None = None
     ignore_value: int | None = None
-    regions: str = "components"
+    regions: str = DEFAULT_REGIONS
 
     def __post_init__(self) -> None:
         """Check each option."""

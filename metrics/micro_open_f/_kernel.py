@@ -1027,7 +1027,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, and so agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # a loop, which small batches wait for half as long as for a generator
+    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
         if not array.ndim and array.item() != other[name].item():
             return False
     return True
@@ -4362,7 +4362,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
 
-def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | None:
+def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     """The number of known classes where the score columns or `num_classes` say it.
 
     Raises ValueError if they differ, or if a class id reaches it.

@@ -1028,7 +1028,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, and so agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # a loop, which small batches wait for half as long as for a generator
+    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
         if not array.ndim and array.item() != other[name].item():
             return False
     return True
@@ -4215,7 +4215,10 @@ class PreparedSides(Prepared):
 #
 # Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
+DEFAULT_TPR = 0.95
+
+
+def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> float:
     """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
@@ -4927,7 +4930,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
 
 
-def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | None:
+def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     """The number of known classes where the score columns or `num_classes` say it.
 
     Raises ValueError if they differ, or if a class id reaches it.
@@ -5145,7 +5148,7 @@ class OpenAUC(Metric):
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
 
-    tpr: float = 0.95
+    tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
     fpr_list: float | Sequence[float] | None = None
     risk_metrics: str | Sequence[str] = ()

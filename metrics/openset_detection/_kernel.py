@@ -1025,7 +1025,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, and so agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # a loop, which small batches wait for half as long as for a generator
+    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
         if not array.ndim and array.item() != other[name].item():
             return False
     return True
@@ -2466,6 +2466,9 @@ class Evaluated(Metric):
 #
 # Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported.
 
+UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless an option names another
+
+
 def box_dict(image: Any, place: str) -> Any:
     """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
 
@@ -3267,7 +3270,7 @@ class Rules:
     """
 
     known_classes: Sequence[int] | None
-    unknown_class_id: int = -1
+    unknown_class_id: int = UNKNOWN_CLASS_ID
     iou_threshold: float = 0.5
     conf_threshold: float = 0.0
     matching: str = "iou"
@@ -5261,9 +5264,9 @@ def openset_detection(
     state: DetectionState,
     rules: Rules,
     *,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
+    per_class: bool = OpenSetDetection.per_class,
+    per_image: bool = OpenSetDetection.per_image,
+    conf_list: Sequence[float] | None = OpenSetDetection.conf_list,
 ) -> dict[str, Any]:
     """The results of `OpenSetDetection` with protocol="ow-dln", of a state of `reduce_boxes`.
 
