@@ -2,13 +2,13 @@
 
 python -m benchmark.make [FOLDER]    by default this folder
 
-data/train.parquet          digits 0 to 5 to learn from: sample, pixels (64 grey values 0 to 16), digit
+data/train.parquet          digits 0 to 5 for training: sample, pixels (64 grey values 0 to 16), digit
 data/known.parquet          other digits 0 to 5: sample, pixels
 data/near.parquet           digits 6 to 9
 data/far.parquet            generated textures
 submissions/NAME.csv        a detector's scores of known, near and far: sample, score; higher is more unknown
 
-Scores are computed from whole numbers and rounded once, so every machine writes the same ones.
+Scores are computed from whole numbers and rounded once, so all machines write identical files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main(folder: Path) -> None:
 
 
 def images() -> dict[str, pa.Table]:
-    """The tables train, known, near and far; the first half of scikit-learn's digits 0 to 5 is there to learn from."""
+    """The tables train, known, near and far; train is the first half of scikit-learn's digits 0 to 5."""
     data = load_digits()
     learned, other = np.flatnonzero(data.target < NUM_KNOWN), np.flatnonzero(data.target >= NUM_KNOWN)
     train, known = np.array_split(learned, 2)
@@ -63,7 +63,7 @@ def _table(kind: str, numbers: np.ndarray, rows: np.ndarray) -> pa.Table:
 
 
 def textures(number: int) -> Iterator[list[int]]:
-    """Stripes, checks, slopes and speckles in turn, 64 grey values each; Python's generator is the same everywhere."""
+    """Stripes, checks, slopes and speckles in turn, 64 grey values each; identical on all machines."""
     rng = random.Random(0)
     for i in range(number):
         dark, light = _up_to(rng, WHITE // 2), WHITE // 2 + _up_to(rng, WHITE // 2)
@@ -91,7 +91,7 @@ def _speckle(rng: random.Random, row: int, column: int, along: int, width: int) 
 
 
 def _up_to(rng: random.Random, most: int) -> int:
-    """One of 0, 1 … most, by `random`, whose numbers Python promises to keep."""
+    """One of 0, 1 … most, by `random.random`, which Python guarantees to be reproducible."""
     return int(rng.random() * (most + 1))
 
 

@@ -4,7 +4,7 @@
     python validate.py scores.csv --dataset ORG/open-digits --model path/to/a/clone/of/the/model
 
 The file has the columns sample and score, and a row for each image of data/known, near and far.parquet, in any order.
-A score is higher for what is more unknown. The second command writes `.eval_results/open-digits.yaml` into the clone.
+Scores are higher for more unknown images. The second command writes `.eval_results/open-digits.yaml` into the clone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KNOWN = "known"
 
 
 def tasks() -> list[str]:
-    """The ids of the tasks in eval.yaml, each of which is the name of a file of unknown images."""
+    """The ids of the tasks in eval.yaml; each is the name of a file of unknown images."""
     return [task["id"] for task in yaml.safe_load((HERE / "eval.yaml").read_text(encoding="utf-8"))["tasks"]]
 
 
@@ -42,7 +42,7 @@ def samples() -> dict[str, list[str]]:
 
 
 def read_scores(path: Path) -> dict[str, float]:
-    """Scores by the names of the images. Raises ValueError, with file and line, for what is not one score for each."""
+    """Scores by the names of the images. Raises ValueError, with file and line, unless each image has one score."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -82,13 +82,13 @@ def _number(text: str, message: str) -> float:
 
 
 def evaluate(scores: Mapping[str, float]) -> dict[str, Any]:
-    """AUROC and FPR at a TPR of 0.95 of each task, with 95 % intervals, as `evaluate_ood` returns them."""
+    """AUROC and FPR at 95 % TPR of each task, with 95 % intervals, as `evaluate_ood` returns them."""
     sides = {side: [scores[name] for name in names] for side, names in samples().items()}
     return evaluate_ood(sides.pop(KNOWN), sides, metrics=("auroc", "fpr95tpr"), confidence_level=0.95)
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """The numbers of each task, and a warning where the scores may be the wrong way round."""
+    """The numbers of each task as text, with a warning for scores that may be in the wrong direction."""
     groups = results["groups"]
     lines = []
     for i, task in enumerate(groups["group"]):
@@ -120,11 +120,11 @@ def main(arguments: list[str] | None = None) -> None:
     helps = {
         "revision": "the commit of the benchmark",
         "date": "when the scores were computed, as 2026-11-22",
-        "source-url": "where the scores come from",
-        "source-name": "the words of that link",
+        "source-url": "address of the scores' source",
+        "source-name": "text of that link",
         "source-user": "who computed them",
         "source-org": "or their organisation",
-        "notes": "what sets this variant apart from others of the model",
+        "notes": "how this variant differs from others of the model",
     }
     for name, text in helps.items():
         parser.add_argument(f"--{name}", metavar="TEXT", help=text)

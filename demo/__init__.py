@@ -1,1 +1,1 @@
-"""The eight metrics on real data that packages bundle: `python -m demo`."""
+"""Compute the eight metrics on real data bundled with packages: `python -m demo`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 def main() -> None:
     """Run the demo; see the module's docstring."""
     started = time.perf_counter()
-    # imported here so that they are part of the time
+    # imported here so that the elapsed time includes imports
     from demo import compute, report, table
 
     results = compute.compute()

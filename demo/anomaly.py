@@ -1,8 +1,8 @@
-"""Anomaly detection on scikit-learn's two photographs: scratches and blots pasted on tiles, found by PCA.
+"""Anomaly detection on scikit-learn's two photographs: scratches and blots pasted on tiles, detected by PCA.
 
-The photographs are cut into tiles, half of which train: PCA is fitted to their small patches. Half of the other tiles
-get defects, whose masks are known as they are pasted. What PCA cannot reconstruct of a patch is anomalous: the squared
-error of each pixel, averaged over the patches that cover it and lightly smoothed, is the anomaly map.
+The photographs are cut into tiles; half of them are training tiles, and PCA is fitted to their small patches. Half of
+the other tiles get pasted defects with known masks. The anomaly map is PCA's squared reconstruction error of each
+pixel, averaged over the patches that cover it and lightly smoothed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 
 _SEED = 0
 _TILE, _PATCH = 60, 8
-_TRAINING_STEP = 3  # pixels between the patches that PCA is fitted to
+_TRAINING_STEP = 3  # pixels between training patches
 _NUM_COMPONENTS = 64
 _SMOOTHING = 1.0  # standard deviation in pixels
 _ROWS, _COLUMNS = np.mgrid[:_TILE, :_TILE]
@@ -54,7 +54,7 @@ def find_anomalies() -> Anomalies:
 
 
 def _cut(photographs: list[np.ndarray]) -> np.ndarray:
-    """Tiles (N, 60, 60, 3) in [0, 1]; what is left at the right and at the bottom is dropped."""
+    """Cut tiles (N, 60, 60, 3) in [0, 1]; remainders at the right and bottom are dropped."""
     return np.stack(
         [
             photograph[top : top + _TILE, left : left + _TILE] / 255
@@ -66,7 +66,7 @@ def _cut(photographs: list[np.ndarray]) -> np.ndarray:
 
 
 def _paste_scratch(tile: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a bent line, light on dark ground and dark on light, into the tile and return its mask."""
+    """Draw a bent line into the tile, light on dark ground and dark on light, and return its mask."""
     row, column = rng.uniform(12, _TILE - 12, 2)
     angle, half_length, half_width = rng.uniform([0, 8, 0.8], [np.pi, 26, 1.6])
     along = (_COLUMNS - column) * np.cos(angle) + (_ROWS - row) * np.sin(angle)
@@ -79,7 +79,7 @@ def _paste_scratch(tile: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _paste_blot(tile: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a ragged, grainy, translucent spot of one colour into the tile and return its mask."""
+    """Draw a ragged, grainy, translucent spot of one colour into the tile, and return its mask."""
     row, column = rng.uniform(10, _TILE - 10, 2)
     radius, opacity, phase, ripple = rng.uniform([3, 0.3, 0, 0], [9, 0.6, 6, 6])
     angle = np.arctan2(_ROWS - row, _COLUMNS - column)

@@ -1,9 +1,9 @@
-"""Write a data set as MVTec AD lies on disk, from two photographs, with two detectors' maps, for `make demo-anomaly`.
+"""Write a data set in MVTec AD's layout from two photographs, with two detectors' maps, for `make demo-anomaly`.
 
 python -m demo.anomaly_folder [FOLDER]    by default demo/photographs
 
-FOLDER/data/flower/train/good/000.png        views of a part of a photograph, which differ in place, light and noise
-FOLDER/data/flower/test/scratch/000.png      the same, with a defect; and good, stain, swap
+FOLDER/data/flower/train/good/000.png        views of a part of a photograph that differ in position, light and noise
+FOLDER/data/flower/test/scratch/000.png      such a view with a defect; also good, stain, swap
 FOLDER/data/flower/ground_truth/scratch/000_mask.png
 FOLDER/maps/contrast/flower/test/scratch/000.tiff    local contrast, float32
 FOLDER/maps/patches/flower/test/scratch/000.tiff     distance to the nearest patch of the training images, float16
@@ -25,16 +25,16 @@ from sklearn.neighbors import KDTree
 
 from demo import credits
 
-SIDE, STEP = 128, 4  # of an image, and from patch to patch, in pixels
-VIEWS = {"china": (170, 250), "flower": (150, 250)}  # the corner of the part that is seen, row and column
-TRAINING, GOOD, EACH = 12, 16, 8  # images: for training, normal ones, and with each kind of defect
+SIDE, STEP = 128, 4  # pixels of an image's side, and between patches
+VIEWS = {"china": (170, 250), "flower": (150, 250)}  # the corner of the view, row and column
+TRAINING, GOOD, EACH = 12, 16, 8  # numbers of training images, normal test images, and images of each defect
 _SHIFT, _NOISE = 3, 3.0
 
 Defect = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
 def scratch(image: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A thin, bent, light line."""
+    """Draw a thin, bent, light line."""
     drawn = Image.new("L", (SIDE, SIDE))
     points = rng.integers(16, SIDE - 16, 2) + np.cumsum(rng.integers(-14, 15, (4, 2)), axis=0)
     ImageDraw.Draw(drawn).line([*map(tuple, points.tolist())], fill=255, width=int(rng.integers(1, 4)))
@@ -43,7 +43,7 @@ def scratch(image: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np
 
 
 def stain(image: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """An ellipse that is darker, or of another hue."""
+    """Draw an ellipse that is darker, or of another hue."""
     centre, radius = rng.uniform(24, SIDE - 24, 2), rng.uniform(5, 14, 2)
     rows, columns = np.mgrid[:SIDE, :SIDE]
     mask = ((rows - centre[0]) / radius[0]) ** 2 + ((columns - centre[1]) / radius[1]) ** 2 <= 1
@@ -51,7 +51,7 @@ def stain(image: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 
 
 def swap(image: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A rectangle that shows another part of the image."""
+    """Replace a rectangle with another part of the image."""
     height, width = rng.integers(10, 26, 2).tolist()
     (row, column), (other_row, other_column) = rng.integers(4, SIDE - 30, (2, 2)).tolist()
     changed, mask = image.copy(), np.zeros((SIDE, SIDE), dtype=bool)
@@ -69,27 +69,27 @@ def _blended(image: np.ndarray, mask: np.ndarray, inside: np.ndarray, softness: 
 
 
 def _view(photograph: np.ndarray, corner: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """A part of the photograph, a little out of place, in another light, with noise."""
+    """A part of the photograph, slightly shifted, with changed brightness and noise."""
     row, column = np.asarray(corner) + rng.integers(-_SHIFT, _SHIFT + 1, 2)
-    seen = photograph[row : row + SIDE, column : column + SIDE] * rng.uniform(0.95, 1.05)
-    return seen + rng.normal(0, _NOISE, seen.shape)
+    view = photograph[row : row + SIDE, column : column + SIDE] * rng.uniform(0.95, 1.05)
+    return view + rng.normal(0, _NOISE, view.shape)
 
 
 def local_contrast(image: np.ndarray) -> np.ndarray:
-    """How far each pixel is from the mean of its neighbourhood: knows nothing of what is normal."""
+    """The distance of each pixel from the mean of its neighbourhood; this detector needs no training."""
     grey = image.mean(axis=2)
     return gaussian_filter(np.abs(grey - gaussian_filter(grey, 4)), 1.5).astype(np.float32)
 
 
 def _features(image: np.ndarray) -> np.ndarray:
-    """Colours and contrast of patches, (rows, columns, 7)."""
+    """The colours and contrast of patches, (rows, columns, 7)."""
     smooth, wide = (gaussian_filter(image, (sigma, sigma, 0)) for sigma in (1.5, 4))
     contrast = gaussian_filter((image - smooth).mean(axis=2) ** 2, 2) ** 0.5
     return np.concatenate([smooth, wide, 2 * contrast[..., None]], axis=2)[STEP // 2 :: STEP, STEP // 2 :: STEP]
 
 
 def patch_distance(image: np.ndarray, training: KDTree) -> np.ndarray:
-    """The distance of each patch to the nearest one of the training images."""
+    """The distance of each patch to the nearest patch of the training images."""
     features = _features(image)
     distance, _ = training.query(features.reshape(-1, features.shape[2]))
     return gaussian_filter(zoom(distance.reshape(features.shape[:2]), STEP, order=1), 2).astype(np.float16)
@@ -98,7 +98,7 @@ def patch_distance(image: np.ndarray, training: KDTree) -> np.ndarray:
 def _test_images(
     photograph: np.ndarray, corner: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[tuple[str, int, np.ndarray, np.ndarray]]:
-    """Kind, number, image and mask."""
+    """Yield kind, number, image and mask of each test image."""
     for number in range(GOOD):
         yield "good", number, _view(photograph, corner, rng), np.zeros((SIDE, SIDE), dtype=bool)
     for name, defect in DEFECTS.items():
@@ -130,8 +130,8 @@ def main(folder: Path) -> None:
             _save(data / "test" / kind / f"{number:03}.png", pixels)
             if mask.any():
                 _save(data / "ground_truth" / kind / f"{number:03}_mask.png", mask.astype(np.uint8) * 255)
-            seen = pixels.astype(np.float64)
-            maps = {"contrast": local_contrast(seen), "patches": patch_distance(seen, training)}
+            floats = pixels.astype(np.float64)
+            maps = {"contrast": local_contrast(floats), "patches": patch_distance(floats, training)}
             for detector, score_map in maps.items():
                 path = folder / "maps" / detector / name / "test" / kind / f"{number:03}.tiff"
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The eight metrics, loaded as evaluate loads them, on the three data sets of the demo."""
+"""Compute the eight metrics, loaded with evaluate, on the three data sets of the demo."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compute() -> Results:
     digits = recognise_digits()
     detections = detect_digits(digits)
     anomalies = find_anomalies()
-    # one set of columns for all: a metric ignores those that only its siblings use
+    # one set of columns for all: a metric ignores columns that only its siblings use
     open_set = {"predictions": digits.logits, "references": digits.references, "open_scores": digits.open_scores}
     metrics = {
         "accuracyk": load("accuracyk", k_list=KS, ignore_unknown=True).compute(**open_set),

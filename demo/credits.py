@@ -1,4 +1,4 @@
-"""Authors and licence of the two photographs that scikit-learn ships, wherever parts of them are shown."""
+"""Credits of scikit-learn's two photographs: their authors and licence, for all places that show parts of them."""
 
 LICENCE = "https://creativecommons.org/licenses/by/2.0/"
 PHOTOGRAPHS = {
@@ -10,7 +10,7 @@ LINE += " (Flickr), CC BY 2.0, with defects added"
 
 
 def notice(*files: str) -> str:
-    """A credits file, in Markdown, for pictures made of these photographs."""
+    """A credits file in Markdown for images made from these photographs."""
     by = {file: f"[{PHOTOGRAPHS[file][0]}]({PHOTOGRAPHS[file][1]})" for file in files}
     lines = [f"- `{file}`, by {author}, [CC BY 2.0]({LICENCE})" for file, author in by.items()]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""The curves whose areas the metrics report, as points to draw, from the kernel's counts.
+"""The curves under which the metrics report areas, as points to draw, from the kernel's counts.
 
 Each is piecewise linear: between two distinct scores the counts of both sides move together, so the trapezoid area
 under the points is the reported number.
@@ -27,7 +27,7 @@ def roc(counts: Counts) -> Curve:
 
 
 def correct_classification(digits: Digits) -> Curve:
-    """Share of the known digits that are accepted and classified correctly, over that of the unknown that are accepted.
+    """The rate of known digits that are accepted and classified correctly, over the rate of unknown ones accepted.
 
     The area under it is OpenAUC; it ends at the closed-set accuracy.
     """
@@ -39,11 +39,11 @@ def correct_classification(digits: Digits) -> Curve:
 
 
 def region_overlap(anomalies: Anomalies) -> Curve:
-    """Mean share of the regions that is found, over the false-positive rate of the normal pixels: the PRO curve."""
+    """The PRO curve: mean overlap of the regions over the false-positive rate of the normal pixels."""
     state = reduce_maps(anomalies.maps, anomalies.masks)
     counts = level_counts(state, "pixel")
     sizes = state["region_sizes"]
-    share = np.repeat(1 / (len(sizes) * sizes), sizes)  # of the mean overlap, that one pixel adds
+    share = np.repeat(1 / (len(sizes) * sizes), sizes)  # the mean overlap that one pixel adds
     group = np.searchsorted(-counts.thresholds, -state["anomalous"])
     return _curve(counts, np.cumsum(np.bincount(group, weights=share)))
 
@@ -57,13 +57,13 @@ def _curve(counts: Counts, heights: np.ndarray) -> Curve:
 
 
 def cut(curve: Curve, limit: float) -> Curve:
-    """The part of a curve up to x = limit, where it is interpolated."""
+    """The part of a curve up to x = limit, with an interpolated end."""
     x, y = curve
     inside = x <= limit
     return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))
 
 
 def area(curve: Curve) -> float:
-    """Trapezoid area under a curve."""
+    """The trapezoid area under a curve."""
     x, y = curve
     return float(np.trapezoid(y, x))

@@ -1,8 +1,8 @@
-"""Open-set detection: test digits pasted on canvases, found by connected components, classified or called unknown.
+"""Open-set detection: test digits on canvases, detected as connected components, classified or called unknown.
 
 Each digit is enlarged three times and pasted at a random free place of a noisy canvas; its true box encloses its ink.
-The detector sees the canvas only: it thresholds, joins strokes that nearly touch, takes each component's box, brings
-the crop back to 8 × 8 pixels and hands it to the classifier of `digits`.
+The detector sees only the canvas: it thresholds, joins strokes that nearly touch, takes each component's box, resizes
+the crop to 8 × 8 pixels and passes it to the classifier of `digits`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEIGHT, _WIDTH = 120, 160
 _SCALE, _SIDE = 3, 24
 _GAP = 2  # pixels kept free between pasted digits; the detector bridges as many, so some digits merge
 _NOISE, _INK = 1.0, 4.0  # grey values, of 16
-_MIN_INK = 30  # pixels of the smallest component that is taken for a digit
+_MIN_INK = 30  # pixels of the smallest component that counts as a digit
 _EIGHT_CONNECTED = np.ones((3, 3), dtype=bool)
 
 OUTCOMES = (
@@ -60,7 +60,7 @@ def detect_digits(digits: Digits) -> Detections:
 def _paste(images: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A canvas (120, 160) and the true boxes (m, 5)."""
     canvas, boxes = np.zeros((_HEIGHT, _WIDTH)), []
-    free = np.ones((_HEIGHT - _SIDE + 1, _WIDTH - _SIDE + 1), dtype=bool)  # places of the next digit's corner
+    free = np.ones((_HEIGHT - _SIDE + 1, _WIDTH - _SIDE + 1), dtype=bool)  # positions for the next digit's corner
     reach = _SIDE + _GAP
     for image, label in zip(images, labels):
         places = np.argwhere(free)
@@ -74,7 +74,7 @@ def _paste(images: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> 
 
 
 def _extent(mask: np.ndarray) -> tuple[int, int, int, int]:
-    """Smallest box x1, y1, x2, y2 around the true pixels."""
+    """The smallest box x1, y1, x2, y2 around the true pixels."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
@@ -106,9 +106,9 @@ def _crop(canvas: np.ndarray, box: np.ndarray) -> np.ndarray:
 
 
 def outcomes(predictions: np.ndarray, references: np.ndarray) -> list[tuple[np.ndarray, str]]:
-    """Name what became of every box of one canvas, as the metric counts it, at IoU 0.5.
+    """Name the outcome of every box of a canvas, as the metric counts it, at IoU 0.5.
 
-    Returns (box, one of `OUTCOMES`): every predicted box (6,), then every true box (5,) that none was matched to.
+    Returns (box, one of `OUTCOMES`): every predicted box (6,), then every unmatched true box (5,).
     """
     state = reduce_boxes([predictions], [references])
     counts = state["num_predictions"], state["num_references"]

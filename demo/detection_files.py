@@ -2,10 +2,10 @@
 
 python -m demo.detection_files [FOLDER]    by default demo/pasted-digits
 
-FOLDER/data.yaml               names of the ten digits, and where the images are
+FOLDER/data.yaml               names of the ten digits, and the folder of the images
 FOLDER/images/val/000.png      the canvases
 FOLDER/labels/val/000.txt      the true boxes
-FOLDER/predictions/000.txt     what the detector found, class 999 where it says "unknown"
+FOLDER/predictions/000.txt     the predicted boxes, with class 999 for "unknown"
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from openworld_metrics.formats import Detections, read_dict_predictions, read_di
 
 UNKNOWN_ID = 999
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_WHITE = 16  # of the canvases' grey values
+_WHITE = 16  # among the canvases' grey values
 
 
 def main(folder: Path) -> None:
@@ -41,7 +41,7 @@ def main(folder: Path) -> None:
 
 
 def pasted_digits() -> tuple[Detections, list[Image.Image]]:
-    """The boxes that the detector predicts, with the true ones, and the canvases as images."""
+    """The predicted and true boxes, and the canvases as images."""
     detected = detect_digits(recognise_digits())
     true = [{"boxes": boxes[:, :4], "labels": boxes[:, 4]} for boxes in detected.references]
     predicted = [

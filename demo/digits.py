@@ -1,7 +1,7 @@
-"""Open-set recognition of handwritten digits: of scikit-learn's 1,797, those of 0 to 5 are known and 6 to 9 unknown.
+"""Open-set recognition of scikit-learn's 1,797 handwritten digits: 0 to 5 are known, 6 to 9 unknown.
 
-A logistic regression learns half of the known digits; the other half and all unknown ones test it. The open-set score
-is the negative of the largest logit: a digit that no class claims is likely unknown.
+A logistic regression is trained on half of the known digits; the other half and all unknown digits are the test set.
+The open-set score is the negative of the largest logit: a digit with low logits for all classes is likely unknown.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _REJECTED_SHARE = 0.05
 
 
 class Digits(NamedTuple):
-    """The test digits, and what the classifier says of them.
+    """The test digits, and the classifier's outputs.
 
     model: the classifier
-    rejection: open-set score above which a digit is called unknown: 95 % of the training digits score at most that
+    rejection: the threshold above which a digit is called unknown; 95 % of the training digits score at most that
     images: (N, 8, 8) grey values 0 to 16; digits: (N,) 0 to 9
     logits: (N, 6) scores of the known classes; open_scores: (N,), higher is more unknown
-    num_training: number of training digits
+    num_training: the number of training digits
     """
 
     model: Any
@@ -59,7 +59,7 @@ def recognise_digits() -> Digits:
     digits = np.concatenate([known_labels, data.target[~known]])
     # a weak classifier, for scikit-learn: at the default C = 1 every true class is among the two best
     model = LogisticRegression(C=0.1, max_iter=1000, random_state=_SEED)
-    # scored by models that have not seen them: those of the fitted model would be too low
+    # out-of-fold scores, since scores by the fitted model would be too low
     held_out = cross_val_predict(model, _pixels(train_images), train_labels, cv=5, method="decision_function")
     rejection = float(np.quantile(open_set_scores(held_out), 1 - _REJECTED_SHARE))
     model.fit(_pixels(train_images), train_labels)

@@ -1,4 +1,4 @@
-"""Draw the picture of the README, docs/assets/hero_light.png and hero_dark.png, from real data: `make hero`.
+"""Draw the image of the README, docs/assets/hero_light.png and hero_dark.png, from real data: `make hero`.
 
 python -m demo.hero [FOLDER]    by default docs/assets
 
@@ -30,7 +30,7 @@ from openworld_metrics.reports.detection.pictures import image_with_boxes
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"
-WIDTH, SCALE = 748, 1.6  # of the README's column in pixels, and pixels of the picture for each of them
+WIDTH, SCALE = 748, 1.6  # the README's column in pixels, and the image's pixels for each of them
 DETECTORS = {"knn": "knn", "energy": "energy", "softmax": "one_minus_msp"}
 COLORS = {"knn": "d3", "energy": "d2", "softmax": "d1"}
 KEYS = {"auroc": "AUROC ↑", "fpr95tpr": "FPR at 95 % TPR ↓"}
@@ -50,7 +50,7 @@ h2 { font-size: 17px; } h3 { font-size: 14px; }
 
 
 def main(folder: Path) -> None:
-    """Compute, and take a picture in each theme."""
+    """Compute, and take a screenshot in each theme."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     cards = f'{comparison()}<div class="three">{scores()}{boxes()}{maps()}</div>'
     style = STYLE.read_text(encoding="utf-8") + _OWN_STYLE
@@ -66,13 +66,13 @@ def main(folder: Path) -> None:
 
 
 def digits() -> Mapping[str, np.ndarray]:
-    """Scores of three detectors, and which digits are unknown."""
+    """The scores of three detectors, and the labels: 1 for unknown digits."""
     with np.load(ROOT / "metrics" / "ood_bench" / "examples" / "digits.npz") as arrays:
         return {name: arrays[name] for name in (*DETECTORS.values(), "labels")}
 
 
 def comparison() -> str:
-    """The detectors with their intervals, and what can be said of the first and the others."""
+    """The detectors with their intervals, and sentences that compare the first with the others."""
     columns = digits()
     bench = OODBench(confidence_level=0.95)
     results = {
@@ -92,7 +92,7 @@ def comparison() -> str:
 
 
 def interval_cells(results: Mapping[str, Any], name: str, key: str) -> str:
-    """A number with its interval, as text and as a line on the scale of all detectors."""
+    """Cells with a number and its interval, as text and as a line on a common scale."""
     value, low, high = (results[name][f"{key}{end}"] for end in ("", "_low", "_high"))
     ends = [result[f"{key}{end}"] for result in results.values() for end in ("_low", "_high")]
     x, x_low, x_high = (4 + 92 * (at - min(ends)) / (max(ends) - min(ends)) for at in (value, low, high))
@@ -109,7 +109,7 @@ def interval_cells(results: Mapping[str, Any], name: str, key: str) -> str:
 
 
 def sentence(one: str, other: str, columns: Mapping[str, np.ndarray]) -> str:
-    """Which of two detectors has the higher AUROC, if that can be told."""
+    """A sentence on which of two detectors has the higher AUROC, if the difference is clear."""
     models = (columns[DETECTORS[name]] for name in (one, other))
     table = compare("ood_bench", *models, references=columns["labels"])
     row = {name: column[table["key"].index("auroc")] for name, column in table.items()}
@@ -119,7 +119,7 @@ def sentence(one: str, other: str, columns: Mapping[str, np.ndarray]) -> str:
 
 
 def scores() -> str:
-    """A histogram with the threshold at which 95 % of the unknown digits are caught."""
+    """A histogram with the threshold of 95 % TPR."""
     columns = digits()
     unknown = columns["knn"][columns["labels"] == 1]
     known = columns["knn"][columns["labels"] == 0]
@@ -135,7 +135,7 @@ def scores() -> str:
 
 
 def boxes() -> str:
-    """A canvas with the boxes of a detector, and how many unknown objects it found in all."""
+    """A canvas with the boxes of a detector, and the number of unknown objects found in all canvases."""
     detections, pictures = pasted_digits()
     errors = detection_errors(detections, known_classes=[*range(6)], unknown_class_id=UNKNOWN_ID)
     names = {**dict(enumerate(NAMES)), UNKNOWN_ID: "unknown"}
@@ -152,7 +152,7 @@ def boxes() -> str:
 
 
 def maps() -> str:
-    """A photograph with the outlines of its defect and of what lies above the threshold of the best F1."""
+    """A photograph with the outlines of its defect and of the pixels above the threshold of the best F1."""
     examples = ROOT / "metrics" / "anomaly_suite" / "examples"
     with tempfile.TemporaryDirectory() as folder:
         for name in ("predictions", "references", "photographs"):
@@ -175,7 +175,7 @@ def maps() -> str:
 
 
 def card(title: str, picture: str, words: str) -> str:
-    """A picture with a line or two below it; it and its outlines fill the same frame."""
+    """A picture that fills its frame, with a caption below."""
     cropped = picture.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ')
     return f'<figure class="card"><h3>{title}</h3>{cropped}<p>{words}</p></figure>'
 

@@ -1,4 +1,4 @@
-"""Panels of the photographs and of the canvases: an anomaly map, the PRO curve, detections."""
+"""Draw the panels of images: an anomaly map, the PRO curve, detections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STYLES = dict(
 
 
 def region_overlap_curve(ax: Axes, results: Results) -> None:
-    """The PRO curve, and the area up to the limit of 0.3 that AUPRO divides by the limit."""
+    """Draw the PRO curve, and shade the area up to the limit of 0.3, which AUPRO divides by the limit."""
     x, y = cut(region_overlap(results.anomalies), _LIMIT)
     value = results.metrics["anomaly_suite"][f"aupro@{_LIMIT}"]
     ax.plot(x, y, color=DETECTORS[0], label="per-region overlap (PRO)")
@@ -43,7 +43,7 @@ def region_overlap_curve(ax: Axes, results: Results) -> None:
 
 
 def anomaly_example(axes: Sequence[Axes], results: Results) -> None:
-    """The test tile with the most defects: as it is, with the outline of its mask, and its anomaly map."""
+    """Draw the test tile with the most defects, the tile with the outline of its mask, and its anomaly map."""
     anomalies, values = results.anomalies, results.metrics["anomaly_suite"]
     connected = np.ones((3, 3))
     chosen = int(np.argmax([ndimage.label(mask, connected)[1] for mask in anomalies.masks]))
@@ -65,7 +65,7 @@ def anomaly_example(axes: Sequence[Axes], results: Results) -> None:
 
 
 def detection_example(ax: Axes, results: Results) -> None:
-    """The canvas with the most kinds of outcomes: predicted boxes by outcome, and true boxes."""
+    """Draw the canvas with the most kinds of outcomes: predicted boxes by outcome, and true boxes."""
     data, values = results.detections, results.metrics["openset_detection"]
     named = [outcomes(*boxes) for boxes in zip(data.predictions, data.references)]
     chosen = int(np.argmax([len({outcome for _, outcome in boxes}) for boxes in named]))
@@ -94,5 +94,5 @@ def detection_example(ax: Axes, results: Results) -> None:
 
 
 def _box(ax: Axes, box: np.ndarray, colour: str, style: str, width: float) -> None:
-    x1, y1, x2, y2 = (edge - 0.5 for edge in box)  # a pixel is drawn around its centre
+    x1, y1, x2, y2 = (edge - 0.5 for edge in box)  # pixels are drawn around their centres
     ax.add_patch(Rectangle((x1, y1), x2 - x1, y2 - y1, fill=False, ec=colour, ls=style, lw=width))

@@ -1,4 +1,4 @@
-"""Panels of the digits: top-k accuracy, open-set F, scores, ROC, OpenAUC."""
+"""Draw the panels of the digits: top-k accuracy, open-set F, scores, ROC, OpenAUC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TPR = 0.95
 
 
 def top_k(ax: Axes, results: Results) -> None:
-    """Accuracy at k and AUTKC at k over all ks; the second is the mean of the first up to k."""
+    """Draw accuracy@k and AUTKC@k over all k; AUTKC@k is the mean of the accuracies up to k."""
     ks = np.arange(1, NUM_KNOWN + 1)
     columns = {"predictions": results.digits.logits, "references": results.digits.references}
     options = {"k_list": ks.tolist(), "ignore_unknown": True}
@@ -33,7 +33,7 @@ def top_k(ax: Axes, results: Results) -> None:
 
 
 def open_f(ax: Axes, results: Results) -> None:
-    """Macro and micro open-set F over every distinct threshold."""
+    """Draw macro and micro open-set F over every distinct threshold."""
     digits = results.digits
     columns = {"predictions": digits.logits, "references": digits.references, "open_scores": digits.open_scores}
     thresholds = np.unique(digits.open_scores)
@@ -49,7 +49,7 @@ def open_f(ax: Axes, results: Results) -> None:
 
 
 def histograms(ax: Axes, results: Results) -> None:
-    """Scores of the known and of the unknown digits, and the threshold with 95 % of the unknown at or above it."""
+    """Draw the scores of known and unknown digits, and the threshold with 95 % of the unknown at or above it."""
     digits, unknown = results.digits, results.digits.is_unknown == 1
     bins = np.linspace(digits.open_scores.min(), digits.open_scores.max(), 41).tolist()
     for side, colour, hatch, label in ((~unknown, KNOWN, "", "known, 0–5"), (unknown, UNKNOWN, "///", "unknown, 6–9")):
@@ -65,7 +65,7 @@ def histograms(ax: Axes, results: Results) -> None:
 
 
 def roc_curve(ax: Axes, results: Results) -> None:
-    """ROC of unknown against known digits, and the point at 95 % TPR."""
+    """Draw the ROC of unknown against known digits, and the point at 95 % TPR."""
     counts, bench = open_set_counts(results.digits), results.metrics["ood_bench"]
     ax.plot(*roc(counts), color=FIRST, label=f"AUROC = {bench['auroc']:.4f}")
     ax.plot([0, 1], [0, 1], ":", color=EDGE, label="chance")
@@ -79,7 +79,7 @@ def roc_curve(ax: Axes, results: Results) -> None:
 
 
 def openauc_curve(ax: Axes, results: Results) -> None:
-    """Correct-classification rate over the rate of accepted unknown digits; the shaded area is OpenAUC."""
+    """Draw the correct-classification rate over the rate of accepted unknown digits; the shaded area is OpenAUC."""
     values = results.metrics["openauc"]
     counts = open_set_counts(results.digits)
     fpr, tpr = roc(counts)
@@ -96,7 +96,7 @@ def openauc_curve(ax: Axes, results: Results) -> None:
 
 
 def _at_tpr(counts: Counts) -> tuple[float, float, float]:
-    """FPR, TPR and threshold of the highest threshold with TPR ≥ 0.95."""
+    """The FPR, the TPR and the value of the highest threshold with TPR ≥ 0.95."""
     at = int(np.argmax(counts.tp / counts.num_positives >= _TPR))
     rates = counts.fp[at] / counts.num_negatives, counts.tp[at] / counts.num_positives
     return float(rates[0]), float(rates[1]), float(counts.thresholds[at])

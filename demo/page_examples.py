@@ -1,4 +1,4 @@
-"""Write the data that the pages open with into metrics/NAME/examples, for `make examples`; twice the same bytes.
+"""Write the data of the pages' examples into metrics/NAME/examples, reproducibly, for `make examples`.
 
 python -m demo.page_examples [FOLDER]    by default metrics
 
@@ -28,8 +28,8 @@ from demo.digits import Digits, recognise_digits
 
 UNKNOWN_ID = 999
 NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
-_DECIMALS = 4  # that computers agree on
-_NOON = (2026, 1, 1, 12, 0, 0)  # in an archive, so that its bytes do not say when it was written
+_DECIMALS = 4  # on which all machines agree
+_NOON = (2026, 1, 1, 12, 0, 0)  # the time in archives, so that their bytes do not depend on it
 
 
 def main(folder: Path) -> None:
@@ -83,7 +83,7 @@ def ten_classes() -> dict[str, np.ndarray]:
 
 
 def boxes(digits: Digits) -> dict[str, dict[str, bytes]]:
-    """Boxes of pasted digits as YOLO has them, with the canvases: file → member → content."""
+    """Boxes of pasted digits in YOLO's format, with the canvases: file → member → content."""
     detections = detect_digits(digits)
     height, width = detections.canvases.shape[1:]
     files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
@@ -106,7 +106,7 @@ def yolo_lines(rows: np.ndarray, width: int, height: int) -> bytes:
 
 
 def maps() -> dict[str, dict[str, bytes]]:
-    """Anomaly maps of views of a flower, masks of those with a defect, and the views."""
+    """Anomaly maps of views of a flower, masks of views with a defect, and the views."""
     rng = np.random.default_rng(1)
     photograph, corner = load_sample_image("flower.jpg").astype(np.float64), VIEWS["flower"]
     views = [_pixels(_view(photograph, corner, rng)).astype(np.float64) for _ in range(TRAINING)]
@@ -125,7 +125,7 @@ def maps() -> dict[str, dict[str, bytes]]:
 def _images(
     photograph: np.ndarray, corner: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
-    """Name, view, and the mask of its defect; None for a view without one."""
+    """Yield name, view, and the mask of its defect, None for a view without one."""
     for number in range(NUM_GOOD):
         yield f"good_{number}", _view(photograph, corner, rng), None
     for name, defect in DEFECTS.items():
@@ -151,7 +151,7 @@ def arrays(content: Mapping[str, np.ndarray]) -> dict[str, bytes]:
 
 
 def save(path: Path, members: Mapping[str, bytes]) -> None:
-    """Write an archive; the same members give the same bytes."""
+    """Write an archive with reproducible bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():

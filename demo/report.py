@@ -1,4 +1,4 @@
-"""The figure: the curves behind the numbers, drawn from the same arrays."""
+"""Draw the demo's figure: the curves behind the numbers, from the arrays of the computation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from demo import credits, image_panels, open_set_panels
 from demo.compute import Results
 
-_SIZE, _DPI = (8.5, 18.5), 176  # inches, as wide as a page shows it: twice 748 pixels, for sharp screens
+_SIZE, _DPI = (8.5, 18.5), 176  # inches; twice the page's width of 748 pixels, for sharp screens
 _STYLE: Any = {
     "axes.titlesize": 10.5,
     "axes.grid": False,

@@ -1,4 +1,4 @@
-"""The results as text: one line per data set, and one table of all numbers with what they mean."""
+"""The results as text: a line for each data set, and a table of all numbers with their meanings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from demo.compute import Results
 from openworld_metrics import reduce_maps
 
-# metric → key → (which values are better, what it means)
+# metric → key → (direction that is better, meaning)
 _MEANING = {
     "accuracyk": {
         "accuracy@1": ("higher", "known digits whose true class scores highest"),
@@ -18,7 +18,7 @@ _MEANING = {
         "accuracy@3": ("higher", "... is among the 3 highest"),
     },
     "autkc": {
-        "autkc@1": ("higher", "the same as accuracy@1"),
+        "autkc@1": ("higher", "equal to accuracy@1"),
         "autkc@2": ("higher", "mean of accuracy@1 and @2"),
         "autkc@3": ("higher", "mean of accuracy@1, @2 and @3"),
     },
@@ -78,7 +78,7 @@ _MEANING = {
 
 
 def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """One line per number: metric, key, value, which values are better, meaning."""
+    """A line for each number: metric, key, value, better direction, meaning."""
     rows = [("metric", "key", "value", "better", "meaning")]
     for name, results in metrics.items():
         for i, (key, value) in enumerate(results.items()):
@@ -93,7 +93,7 @@ def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def describe(results: Results) -> str:
-    """One line on the size of each data set."""
+    """A line on the size of each data set."""
     digits, anomalies, detections = results.digits, results.anomalies, results.detections
     unknown = int(np.sum(digits.is_unknown))
     regions = len(reduce_maps(anomalies.maps, anomalies.masks)["region_sizes"])

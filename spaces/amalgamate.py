@@ -1,8 +1,8 @@
-"""Join the modules of `closure` into one, in their order.
+"""Join the modules of `closure` into one file, in order.
 
-The rest of each file is copied as a slice of its text, so comments, doctests and formatting survive. Its docstring
-becomes a comment above it. Imports of libraries are merged on top; imports within the package are dropped, since the
-names that they bind are defined above. All names then share one scope, so a name with two meanings is refused.
+The body of each file is copied verbatim, so comments, doctests and formatting survive, and its docstring becomes a
+comment above it. Imports of libraries are merged at the top; imports within the package are dropped, since their names
+are defined above. All names then share one scope, so a name with two meanings is refused.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ WIDTH = 120
 
 
 def amalgam(modules: list[Module], header: str) -> str:
-    """The text of one module with all of these, in their order, each after the modules that it imports."""
+    """The text of one module that joins `modules`, each after the modules that it imports."""
     check_names(modules)
     head = [header, *_merged(node for module in modules for node in module.libraries)]
     return "\n\n".join(head) + "".join(f"\n\n\n{_section(module)}" for module in modules) + "\n"
 
 
 def check_names(modules: list[Module]) -> None:
-    """Refuse a name to which two files give two meanings, or to which Python itself gives another."""
+    """Refuse a name that has different meanings in two files, or a meaning in Python itself."""
     meanings = {name: ("", "Python itself") for name in dir(builtins) if not name.startswith("_")}
     for module in modules:
         for name, meaning, line in module.bindings:
@@ -38,7 +38,7 @@ def check_names(modules: list[Module]) -> None:
 
 
 def _merged(imports: Iterable[ast.Import | ast.ImportFrom]) -> list[str]:
-    """Each import once, sorted, in three parts: of __future__, of the standard library, of others."""
+    """The imports without duplicates, sorted in three parts: __future__, the standard library, others."""
     lines: set[str] = set()
     members: dict[str, set[str]] = defaultdict(set)
     for node in imports:
@@ -59,7 +59,7 @@ def _merged(imports: Iterable[ast.Import | ast.ImportFrom]) -> list[str]:
 
 
 def _from_import(module: str, names: set[str]) -> str:
-    """The import of some names, folded where it is too long for a line."""
+    """The import of names, wrapped if it is too long for a line."""
     line = f"from {module} import {', '.join(sorted(names))}"
     if len(line) > WIDTH:
         line = f"from {module} import (\n" + "".join(f"    {name},\n" for name in sorted(names)) + ")"
@@ -67,6 +67,6 @@ def _from_import(module: str, names: set[str]) -> str:
 
 
 def _section(module: Module) -> str:
-    """A rule that names the file, its docstring as a comment, and its text."""
+    """A rule with the name of the file, its docstring as a comment, and its body."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in ("", *module.docstring.splitlines()))
     return f"{f'# ---- {module.file} '.ljust(WIDTH, '-')}\n{comment}\n{module.rest}"

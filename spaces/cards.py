@@ -1,7 +1,7 @@
-"""The Hub's rules for a metric's card and its requirements, checked offline.
+"""Check a metric's card and requirements offline against the Hub's rules.
 
-The Hub reports errors in a card only after the push: of keys, colours, lengths, and versions, which YAML reads as
-numbers unless they are quoted.
+The Hub reports errors in a card only after the push: in keys, colours, lengths, and versions, which YAML reads as
+numbers unless quoted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _wrong_values(values: dict[str, Any], folder: Path) -> Iterator[str]:
 
 
 def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Requirements are resolvable when the versions with which the project is tested meet every one of them."""
+    """Yield requirements that the tested versions of libraries do not meet."""
     path = folder / "requirements.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     named = set()

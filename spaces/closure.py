@@ -1,7 +1,7 @@
-"""Parts of a package's files, and of all files of it that they import: the input of an amalgamation.
+"""Read files of a package and all files that they import from it, as the input of an amalgamation.
 
-A file is a docstring, then imports, then the rest. An import that can be neither merged with others nor dropped, once
-several files are one, is refused.
+A file is a docstring, then imports, then the rest. Imports that can be neither merged nor dropped in a joined file are
+refused.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generator
 
 
 class AmalgamationError(ValueError):
-    """Modules that cannot share one file as they stand; the message names the places."""
+    """Modules that cannot be joined into one file; the message names the places."""
 
 
 class Binding(NamedTuple):
-    """A name that a file binds at top level, and its meaning: a library's name, or a file of the package."""
+    """A name that a file binds at top level, and its origin: a name of a library, or a file of the package."""
 
     name: str
     meaning: str
@@ -28,7 +28,7 @@ class Binding(NamedTuple):
 
 
 class Module(NamedTuple):
-    """A file of the package, such as ranking/counts.py, taken apart; `needs` are the names that it imports, by file."""
+    """The parts of a file of the package, such as ranking/counts.py; `needs` are its imported names, by file."""
 
     file: str
     docstring: str
@@ -39,7 +39,7 @@ class Module(NamedTuple):
 
 
 def closure(package: Path, files: Iterable[str]) -> list[Module]:
-    """Read files and all that they import of their package, each once and after the files that it imports."""
+    """Read files and the files that they import from their package, each once and after its imports."""
     modules: dict[str, Module] = {}
 
     def visit(file: str, importers: tuple[str, ...]) -> None:
@@ -57,7 +57,7 @@ def closure(package: Path, files: Iterable[str]) -> list[Module]:
 
 
 def read(package: Path, file: str) -> Module:
-    """Take a file apart, or refuse an import that can be neither merged nor dropped."""
+    """Split a file into its parts. Refuses imports that can be neither merged nor dropped."""
     text = (package / file).read_text(encoding="utf-8")
     tree, from_imports = parsed(text)
     docstring = ast.get_docstring(tree, clean=False)
@@ -78,13 +78,13 @@ def read(package: Path, file: str) -> Module:
 
 @cache
 def parsed(text: str) -> tuple[ast.Module, list[ast.ImportFrom]]:
-    """The tree of a text and its `from` imports; a run looks at each file once for every metric."""
+    """The syntax tree of a text and its `from` imports; cached, since every metric reads the files."""
     tree = ast.parse(text)
     return tree, [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
 
 
 def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
-    """Refuse an import that could not simply be dropped once its names are defined in the same file."""
+    """Refuse an import that could not be dropped once its names are defined in the joined file."""
     if any(alias.name == "*" for alias in node.names):
         raise AmalgamationError(f"{place}: `import *` does not say what it brings")
     if node.level and not at_top:
@@ -96,7 +96,7 @@ def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
 
 
 def imported_file(node: ast.ImportFrom, file: str) -> str:
-    """The file of the package that a relative import takes names from; a package does not count."""
+    """The file of the package from which a relative import takes names; it must not be a package."""
     rooms = PurePosixPath(file).parents
     if node.level > len(rooms):
         raise AmalgamationError(f"{file}:{node.lineno}: the import leaves the package")
@@ -104,7 +104,7 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
 
 
 def _rest(text: str, body: list[ast.stmt], head: int, file: str) -> str:
-    """The text below the docstring and the imports. Nothing may stand between these, since it would be lost."""
+    """The text below the docstring and the imports. Anything between these is refused, since it would be lost."""
     lines = text.split("\n")
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     end = max(cut, default=0)
@@ -118,7 +118,7 @@ def _rest(text: str, body: list[ast.stmt], head: int, file: str) -> str:
 
 
 def bindings(node: ast.AST, file: str) -> Iterator[Binding]:
-    """The names that a statement at top level binds, in its blocks too but in no scope of its own."""
+    """The names that a top-level statement binds, including in its blocks, but not in nested scopes."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             meaning = alias.name if alias.asname else alias.name.partition(".")[0]

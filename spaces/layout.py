@@ -1,13 +1,13 @@
 """The layout of a Space: the files of a metric's folder, and a copy of the package, from which app.py serves the page.
 
-    <name>.py  _kernel.py        what evaluate loads
+    <name>.py  _kernel.py        loaded by evaluate
     README.md                    the card
-    app.py  requirements.txt     what the Hub runs, and where
-    examples/                    the data that the page opens with
+    app.py  requirements.txt     run and installed by the Hub
+    examples/                    the data of the page's examples
     openworld_metrics/           the package, which is shared/ in the repository
 
-Only files that git tracks are taken, as they are in the working tree. A link is refused wherever it stands in a path,
-since it may lead out of the repository; so is a file that by its name may be a secret.
+Only files that git tracks are copied, from the working tree. Links anywhere in a path are refused, since they may lead
+out of the repository; so are files with names that suggest secrets.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ SECRETS = (
 
 
 def contents(folder: Path, package: Path) -> dict[str, Path]:
-    """The files of a metric's Space, by their paths there, sorted."""
+    """The files of a metric's Space by their paths there, sorted."""
     own = {name: folder / name for name in tracked(folder)}
     return dict(sorted({**own, **{f"{PACKAGE}/{name}": package / name for name in tracked(package)}}.items()))
 
 
 def tracked(folder: Path, *which: str) -> list[str]:
-    """The files of a folder that git tracks, or others by options of `git ls-files`; paths from the folder."""
+    """The files of a folder that git tracks, or that options of `git ls-files` select, relative to the folder."""
     git = ["git", "-C", str(folder), "ls-files", "-z", *which]
     return sorted(filter(None, os.fsdecode(subprocess.run(git, capture_output=True, check=True).stdout).split("\0")))
 
@@ -59,12 +59,12 @@ def untracked(folder: Path) -> list[str]:
 
 
 def check_contents(folder: Path, package: Path) -> Iterator[str]:
-    """Yield why a folder, with the package, is no Space."""
+    """Yield the reasons why a folder and the package cannot become a Space."""
     try:
         files = contents(folder, package)
     except subprocess.CalledProcessError as error:
-        said = os.fsdecode(error.stderr).strip()
-        yield f"{folder.name}: expected a git repository, since a Space gets what git tracks: {said}"
+        reason = os.fsdecode(error.stderr).strip()
+        yield f"{folder.name}: expected a git repository, since a Space gets the files that git tracks: {reason}"
         return
     for name in sorted({f"{folder.name}.py", "README.md", *GENERATED} - set(files)):
         yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
@@ -79,19 +79,19 @@ def check_contents(folder: Path, package: Path) -> Iterator[str]:
 
 
 def _places(path: Path, name: str) -> list[Path]:
-    """A file and the folders above it, up to that of the metric or the package."""
+    """A file and its parent folders, up to the folder of the metric or the package."""
     return [path, *path.parents][: len(Path(name).parts) + 1]
 
 
 def check_target(target: Path, root: Path) -> Iterator[str]:
-    """Yield a link in the path that a Space is written to, since its target would be deleted."""
+    """Yield links in the path to which a Space is written, since their targets would be deleted."""
     for place in [target, *target.parents][: len(target.relative_to(root).parts)]:
         if place.is_symlink():
             yield f"{place.relative_to(root)}: expected a folder to write to, got a link"
 
 
 def write(folder: Path, package: Path, where: Path) -> Path:
-    """Write exactly the files of a Space, and remove everything that was there before."""
+    """Write the files of a Space, and remove everything else in its folder."""
     target = where / folder.name
     shutil.rmtree(target, ignore_errors=True)
     for name, path in contents(folder, package).items():

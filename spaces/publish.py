@@ -1,7 +1,7 @@
 """Check a metric's folder offline and upload it to the Hub as a Space.
 
     python spaces/publish.py openauc --namespace ORG              check, then upload to ORG/openauc
-    python spaces/publish.py --all --namespace ORG --dry-run      check, and write what would be uploaded to dist/spaces
+    python spaces/publish.py --all --namespace ORG --dry-run      check, and write the upload to dist/spaces instead
 
 A Space gets the files of the folder and of the package that git tracks (see layout.py). Before an upload, and with
 --resolve, pip checks that the index has all of requirements.txt. Uploading needs a login (`hf auth login`).
@@ -96,7 +96,7 @@ if __name__ == "__main__":
             status = main()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader has left, as in `… | head`
+    except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 1
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""Write the pictures of pages that the documentation shows: `make screenshots`."""
+"""Write the documentation's screenshots of pages: `make screenshots`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from openworld_metrics.pages.serving.launch import launch
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "assets" / "screenshots"
 PAGES = {"openauc": "light", "openset_detection": "light", "anomaly_suite": "dark"}
-WIDTH = 640  # of a picture, half that of the window
+WIDTH = 640  # of a screenshot, half the width of the window
 
 
 def main() -> None:
-    """Compute the example of each page, and take a picture of its top."""
+    """Compute the example of each page, and take a screenshot of its top."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def take(browser: Any, address: str, name: str) -> None:
-    """Press Compute, wait for the pictures, and write the window's contents."""
+    """Press Compute, wait for the figures, and write the window's contents."""
     page = browser.new_page(viewport={"width": 2 * WIDTH, "height": 1400})
     page.goto(address)
     page.locator(f"#{name}-compute").click()

@@ -1,10 +1,10 @@
 """Write the generated files of each metric's folder: _kernel.py, app.py and requirements.txt.
 
-    python spaces/sync.py            write what is missing or different, remove what is left over
-    python spaces/sync.py --check    change nothing; list every drift and every trap of evaluate's loader, exit 1
+    python spaces/sync.py            write missing and changed files, remove leftover ones
+    python spaces/sync.py --check    change nothing; list all differences and traps of evaluate's loader, exit 1
 
-evaluate copies the script and the flat files that it imports by name, so all of the kernel that a script needs is one
-file beside it, `_kernel.py`. The page is served from the package, of which a Space holds a copy (see publish.py).
+evaluate copies the script and the flat files that it imports by name, so the part of the kernel that a script needs is
+one file beside it, `_kernel.py`. The page is served from the package, and a Space holds a copy of it (see publish.py).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def metric_folders(root: Path) -> list[Path]:
 
 
 def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
-    """Bring one metric's folder up to date, or with `check` yield the differences; yield other problems either way."""
+    """Update one metric's folder, or with `check` yield the differences; yield other problems in both cases."""
     script, package = folder / f"{folder.name}.py", root / "shared"
     page = package / "pages" / "metrics" / script.name
     if not script.is_file():
@@ -84,14 +84,14 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
 
 
 def kernel_names(script: ast.Module) -> dict[str, str]:
-    """The names that a metric script imports from `._kernel`, and its own names for them."""
+    """The names that a metric script imports from `._kernel`, with its aliases for them."""
     imports = [node for node in script.body if isinstance(node, ast.ImportFrom) and node.level]
     names = [alias for node in imports if node.module == "_kernel" for alias in node.names]
     return {alias.name: alias.asname or alias.name for alias in names}
 
 
 def kernel_of(names: list[str], package: Path) -> str:
-    """The text of _kernel.py: the modules of the kernel that define a script's names, and all that they import."""
+    """The text of _kernel.py: the kernel modules that define a script's names, and the modules that they import."""
     defining = kernel_files(package)
     for name in names:
         if len(defining[name]) != 1:
@@ -101,7 +101,7 @@ def kernel_of(names: list[str], package: Path) -> str:
 
 
 def kernel_files(package: Path) -> dict[str, list[str]]:
-    """For each name that the kernel defines at top level, the files that do."""
+    """The files that define each top-level name of the kernel."""
     files: dict[str, list[str]] = defaultdict(list)
     for path in sorted(path for room in KERNEL for path in (package / room).glob("[!_]*.py")):
         file = path.relative_to(package).as_posix()
@@ -112,7 +112,7 @@ def kernel_files(package: Path) -> dict[str, list[str]]:
 
 
 def update(folder: Path, wanted: dict[str, str], check: bool) -> Iterator[str]:
-    """Bring the generated files of a folder up to date, or with `check` yield the differences."""
+    """Update the generated files of a folder, or with `check` yield the differences."""
     present = {path.name for path in folder.glob("_*.py")}
     for name in sorted(present - set(wanted)):
         if check:

@@ -1,7 +1,7 @@
-"""Errors of evaluate's loader in reading a metric script, caught before a user meets them.
+"""Find lines of a metric script that evaluate's loader would misread, before users do.
 
-The loader finds imports by regular expressions at column 0, one import a line, and takes what it finds for libraries
-to ask for or for files to copy. Where that differs from what Python does, a script fails only once it is loaded.
+The loader finds imports with regular expressions at column 0, one import a line, and treats them as required libraries
+or files to copy. Where that differs from Python, a script fails only when it is loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def traps(script: Path) -> Iterator[str]:
-    """Yield the places that evaluate's loader would misread in a metric script, with the line."""
+    """Yield the lines of a metric script that evaluate's loader would misread."""
     text = script.read_text(encoding="utf-8")
     tree = ast.parse(text)
     for message, line in [*_import_traps(script, tree, text.splitlines()), *_quote_traps(tree, text.splitlines())]:
@@ -56,7 +56,7 @@ def _relative_traps(script: Path, node: ast.ImportFrom) -> Iterator[tuple[str, i
 
 
 def _quote_traps(tree: ast.Module, lines: list[str]) -> Iterator[tuple[str, int]]:
-    """The loader flips 'in a docstring' on every line with exactly one triple quote, and knows only double quotes."""
+    """Yield imports that the loader misreads, since it toggles "in a docstring" on lines with one triple quote."""
     inside = False
     imports = {n.lineno for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))}
     for number, line in enumerate(lines, 1):

@@ -1,1 +1,1 @@
-"""What `make docs` does beside MkDocs: pages from cards and notebooks, pictures, formulas, and checks of the site."""
+"""Hooks of `make docs` for MkDocs: pages from cards and notebooks, figures, formulas, and checks of the site."""

@@ -1,4 +1,4 @@
-"""The pages of the API, from the public names of the package and of its rooms."""
+"""Generate the API pages from the public names of the package and its rooms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import openworld_metrics
 
 METRICS = [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
 
-# pages by name: title, words, and of each section a title and the module whose public names are in it
+# pages by name: title, introduction, and for each section a title and the module of its public names
 PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
     "files": (
         "Files and reports",
-        "What lies on disk, read and written; from files to numbers; tables, pictures and pages of results.",
+        "Read and write files; evaluate files or models; tables, figures and pages of results.",
         {
             "From files or a model to numbers": "openworld_metrics.evaluation",
             "Formats": "openworld_metrics.formats",
@@ -26,7 +26,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
     ),
     "integrations": (
         "Integrations",
-        "Other libraries of evaluation and training, scores of their logits, and clusters.",
+        "Other libraries for evaluation and training, scores of logits, and clusters.",
         {
             "transformers.Trainer": "openworld_metrics.integrations",
             "torchmetrics and Lightning": "openworld_metrics.integrations.torchmetrics",
@@ -38,7 +38,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         },
     ),
 }
-# rooms of the kernel, as sections of the page of functions
+# rooms of the kernel, which are sections of the functions page
 ROOMS = {
     "ranking": "Curves, areas and intervals",
     "comparison": "Two models",
@@ -50,7 +50,7 @@ ROOMS = {
     "anomaly": "Anomaly maps",
     "detection": "Detection",
 }
-# of modules without a list of public names, those that pages show; some need what may not be installed
+# names to show from modules without a list of public names; some need packages that may not be installed
 SHOWN = {
     "openworld_metrics.integrations.torchmetrics": ["as_torchmetrics"],
     "openworld_metrics.integrations.anomalib": ["anomaly_metrics", "AnomalyResult"],
@@ -61,7 +61,7 @@ SHOWN = {
 
 
 def section(title: str, objects: list[Any], members: bool = False) -> Iterator[str]:
-    """A heading, and what it is of: objects, or the names of what is not to be imported."""
+    """A heading with the documentation of objects, or of names that must not be imported."""
     yield f"## {title}\n"
     for item in objects:
         chosen = "" if members or not inspect.isclass(item) else "\n    options: {members: []}"
@@ -81,7 +81,7 @@ def metrics_page() -> str:
 
 
 def functions_page() -> str:
-    """The public names of the package that are no metrics."""
+    """The public names of the package other than metrics."""
     lines = ["# Functions\n", "All are names of the package: `from openworld_metrics import auroc`.\n"]
     rest = sorted({*openworld_metrics.__all__} - {*METRICS, "Metric", "METRICS"}, key=str.lower)
     objects = [getattr(openworld_metrics, name) for name in rest]

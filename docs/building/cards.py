@@ -1,4 +1,4 @@
-"""A page for each metric from its card, metrics/<name>/README.md, and formulas as MathML, which browsers draw alone."""
+"""Generate a page for each metric from its card, metrics/<name>/README.md, with formulas as MathML for browsers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
-# guides answer questions; pages made of many small parts would come first
+# guides answer questions, but pages of many small parts would rank first
 BOOSTS = {"get-started": 4, "choose": 4, "guides/": 3, "coming-from": 3, "exactness": 2, "metrics/": 2, "api/": 0.2}
 FORMULA = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def page(name: str) -> str:
-    """The card of a metric as a page: without its front matter, with the place of its picture."""
+    """The card of a metric as a page: without front matter, with a placeholder for its figure."""
     text = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
     text = text.replace(f"# Metric Card for {name}", f"# {name}", 1)
     return text.replace("## How to Use", f'<div data-figure="{name}"></div>\n\n## How to Use', 1)
@@ -31,7 +31,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_config(config: Any) -> Any:
-    """Put guides that the navigation does not name after those that it names."""
+    """Append guides that are not in the navigation to those that are."""
     guides = next(part["Guides"] for part in config.nav if "Guides" in part)
     named = {path for guide in guides for path in guide.values()}
     found = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))
@@ -40,19 +40,19 @@ def on_config(config: Any) -> Any:
 
 
 def on_serve(server: Any, config: Any, builder: Any) -> Any:
-    """Watch the cards and the package, too."""
+    """Also watch the cards and the package."""
     for folder in ("metrics", "shared"):
         server.watch(str(ROOT / folder))
     return server
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Draw formulas between lines of $$, and say how early the search shows the page."""
+    """Convert formulas between lines of $$, and set the page's rank in the search."""
     boost = next((boost for start, boost in BOOSTS.items() if page.file.src_uri.startswith(start)), 1)
     page.meta.setdefault("search", {"boost": boost})
     return FORMULA.sub(lambda found: f'<div class="formula">{mathml(found[1])}</div>', markdown)
 
 
 def mathml(formula: str) -> str:
-    """A formula of LaTeX on one line."""
+    """A LaTeX formula as MathML on one line."""
     return convert(formula, display="block").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""What must hold of the built site: nothing of another host is loaded, and llms.txt names pages that are there."""
+"""Check the built site: no page loads files of another host, and llms.txt links to existing pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINKED = re.compile(r"""<link\b[^>]*?\shref=["']?(?:https?:)?//""")
 
 
 def on_post_build(config: Any) -> None:
-    """Raise PluginError for a page that would load a file of another host, and for a link of llms.txt to no page."""
+    """Raise PluginError for a page that loads a file of another host, and for a broken link in llms.txt."""
     site = Path(config.site_dir)
     for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
         found = next((pattern.search(text) for text in [file.read_text("utf-8")] for pattern in (LOADED, LINKED)), None)

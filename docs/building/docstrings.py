@@ -1,4 +1,4 @@
-"""Docstrings for the pages of the API: examples as code, and what is taken, returned and raised as paragraphs."""
+"""Format docstrings for the API pages: examples as code; parameters, returns and errors as paragraphs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _part(part: str) -> str:
 
 
 def _entry(line: str) -> str:
-    """A line of a list, as an item of Markdown or as its continuation."""
+    """A line of a list as a Markdown item, or as the continuation of an item."""
     entry = ENTRY.match(line)
     return f"- `{entry[1]}`: {line[entry.end() :]}" if entry else f"    {line.strip()}"
 
 
 def _is_formula(part: str) -> bool:
-    """A paragraph between sentences that says how numbers are made."""
+    """Whether a paragraph is a formula between sentences."""
     first = part.splitlines()[0]
     return (
         not first.endswith((".", ",")) and re.search(r"\w(\([^)]*\))? += ", first) is not None and part[-1] not in ".:"
@@ -45,7 +45,7 @@ def _is_formula(part: str) -> bool:
 
 
 class Docstrings(griffe.Extension):
-    """Rewrites each docstring as it is found."""
+    """Rewrites docstrings as they are collected."""
 
     def on_instance(self, *, obj: Any, **kwargs: Any) -> None:
         """Rewrite the docstring of an object."""

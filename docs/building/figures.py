@@ -1,7 +1,6 @@
-"""Pictures in pages: `<div data-figure="name"></div>` becomes the SVG of that name, drawn from the demo's data.
+"""Draw the figures of pages: `<div data-figure="name"></div>` becomes the SVG of that name, from the demo's data.
 
-They stand in the page itself, black as `currentColor`, and so are light or dark as the page is; those with images in
-them stay on white paper.
+SVGs are inlined with `currentColor` for black, so they follow the page's theme; figures with images stay on white.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "docs",
 }
-# colours that `assets/style.css` has for a dark page, too
+# colours that `assets/style.css` also defines for dark pages
 TOKENS = {
     INK: "ink", QUIET: "quiet", EDGE: "edge", KNOWN: "known", UNKNOWN: "unknown",
     **{color: f"d{i}" for i, color in enumerate(DETECTORS[:3], 1)},
@@ -58,7 +57,7 @@ def _one(panel: Draw) -> Draw:
 
 
 def models() -> tuple[list[int], list[float], list[float]]:
-    """Labels and scores of the guide to uncertainty: two models on the same samples."""
+    """Labels and scores for the guide to uncertainty: two models on the same samples."""
     rng = random.Random(3)
     labels, ours, theirs = [0] * 1000 + [1] * 1000, [], []
     for label in labels:
@@ -91,7 +90,7 @@ def oscr_curves() -> Any:
 
 
 def _law(figure: Any, _results: Any) -> None:
-    """The page "How it works": two batches of scores add up to one table of counts, from which every number comes."""
+    """Draw the figure of "How it works": the counts of two batches add up to one table, which gives every number."""
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     first, second, values = [0.1, 0.4, 0.6, 0.9], [0.4, 0.4, 0.6, 0.9], [0.1, 0.4, 0.6, 0.9]
     parts = {"one batch": first, "+ another": second, "= all": first + second}
@@ -104,7 +103,7 @@ def _law(figure: Any, _results: Any) -> None:
         panel.set_xticks(range(len(values)), [str(value) for value in values])
 
 
-# by name: captions, sizes in inches and what draws
+# by name: caption, size in inches, and the drawing function
 FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
     "law": [("Counts add up, bar by bar, whatever the split", (5.8, 2.0), _law)],
     "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
@@ -124,7 +123,7 @@ FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
 }
 
 
-# by name: captions and what writes the file
+# by name: caption, and the function that writes the file
 WRITTEN: dict[str, tuple[str, Callable[[Path], None]]] = {
     "forest": (
         "ours − theirs, with 95 % intervals; the dashed line is no difference",
@@ -143,7 +142,7 @@ WRITTEN: dict[str, tuple[str, Callable[[Path], None]]] = {
 
 @cache
 def html(name: str) -> str:
-    """The pictures of a name, each in a figure of its own."""
+    """The figures of a name as HTML."""
     if name in WRITTEN:
         caption, write = WRITTEN[name]
         return _figure(_written(write), caption)
@@ -174,7 +173,7 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def as_part(svg: str, label: str) -> str:
-    """An SVG file as part of a page: black and ink have the colour of the text, others that of the page's theme."""
+    """An SVG file inlined in a page: black and ink take the text colour, other colours follow the page's theme."""
     svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace(LINE, "#88888855")
     for color, token in TOKENS.items():
         svg = svg.replace(color, f"var(--drawn-{token}, {color})")
@@ -187,5 +186,5 @@ def as_part(svg: str, label: str) -> str:
 
 
 def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
-    """Draw the pictures of a page."""
+    """Draw the figures of a page."""
     return PLACE.sub(lambda found: html(found[1]), content)

@@ -1,4 +1,4 @@
-"""The notebooks as pages: each is run as it stands, and shown with what its cells give."""
+"""Generate pages from notebooks: each is run, and shown with the outputs of its cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pictures = dict[str, bytes]
 
 
 def run(path: Path, folder: Path) -> Any:
-    """The notebook with the outputs of a run in a folder."""
+    """Run a notebook in a folder, and return it with outputs."""
     notebook = nbformat.read(path, as_version=4)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     where = {"metadata": {"path": str(folder)}}
@@ -67,7 +67,7 @@ def _page(path: Path, modified: float) -> tuple[str, Pictures]:
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages of the notebooks and their pictures."""
-    from mkdocs.structure.files import File  # the tests of the notebooks need no MkDocs
+    from mkdocs.structure.files import File  # imported here since tests of the notebooks do not need MkDocs
 
     for path in sorted(FOLDER.glob("*.ipynb")):
         text, pictures = _page(path, path.stat().st_mtime)

@@ -1,4 +1,4 @@
-"""Examples with prompts are shown as a console's, so that prompts and outputs can be left out when they are copied."""
+"""Mark examples with prompts as console sessions, so that copying leaves out prompts and outputs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ EXAMPLE = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Name the language of examples that begin with a prompt."""
+    """Set the language of examples that begin with a prompt."""
     return EXAMPLE.sub("```pycon\n", markdown)

@@ -1,6 +1,6 @@
-"""One set of scores, six libraries: their numbers, kept in docs/six-libraries.md.
+"""Compare six libraries on one set of scores, and keep their numbers in docs/six-libraries.md.
 
-python -m docs.building.six_libraries    run the libraries that are installed, and write the table into the page
+python -m docs.building.six_libraries    run the installed libraries, and write the table into the page
 
 A test runs it again and compares. Needs `make bench`'s environment for all six.
 """
@@ -23,7 +23,7 @@ Numbers = dict[str, float]
 
 
 def scores() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of 200 known and 100 unknown samples, and whether the known ones are classified correctly.
+    """Scores of 200 known and 100 unknown samples, and whether each known sample is classified correctly.
 
     Negative logits, float32: large, in steps of 20, so that many tie, and one of them far away.
     """
@@ -85,7 +85,7 @@ def xcurve() -> Numbers:
 
 def adeval() -> Numbers:
     """`auroc_aupr_aupro` of one map, whose pixels are the samples."""
-    if not hasattr(np, "trapz"):  # the name that it uses, which NumPy 2.4 took away
+    if not hasattr(np, "trapz"):  # adeval uses this name, which NumPy 2.4 removed
         vars(np)["trapz"] = np.trapezoid
     both, labels = _joined()
     area, precision, _ = importlib.import_module("adeval").auroc_aupr_aupro(
@@ -94,7 +94,7 @@ def adeval() -> Numbers:
     return {"AUROC": float(area), "AUPR of the unknown": float(precision)}
 
 
-# the distribution of each, and what runs it
+# the distribution of each library, and the function that runs it
 LIBRARIES: dict[str, tuple[str, Callable[[], Numbers]]] = {
     "openworld-metrics": ("openworld-metrics", ours),
     "scikit-learn": ("scikit-learn", scikit_learn),
@@ -106,7 +106,7 @@ LIBRARIES: dict[str, tuple[str, Callable[[], Numbers]]] = {
 
 
 def measured() -> Iterator[dict[str, Any]]:
-    """A row for each library that is installed."""
+    """A row for each installed library."""
     for name, (distribution, run) in LIBRARIES.items():
         try:
             with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def measured() -> Iterator[dict[str, Any]]:
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """The rows in Markdown, after the head of the table."""
+    """The table in Markdown, line by line."""
     cells = ([f"{row['library']} {row['version']}", *map(_cell, map(row.get, COLUMNS))] for row in rows)
     return [f"| {' | '.join(line)} |" for line in [["library", *COLUMNS], ["---", *["---:"] * len(COLUMNS)], *cells]]
 

@@ -1,4 +1,4 @@
-"""Results to look at: tables, pictures and pages."""
+"""Present results as tables, figures and pages."""
 
 from .anomaly.report import write_anomaly_report
 from .detection.report import write_report

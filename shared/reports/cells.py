@@ -1,4 +1,4 @@
-"""The cells of a table of results, and which of them are the best of their group and key."""
+"""The cells of a table of results, and marks of the best for each group and key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .directions import Direction
 
 
 class Cell(NamedTuple):
-    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval.
+    """A number, with its key and, if known, its standard deviation over seeds or its interval.
 
-    best: whether it is the best of several models, or does not differ from it; second: whether it is the next best
+    best: whether it is the best of several models, or does not differ from the best; second: whether it is second best
     """
 
     key: str
@@ -26,9 +26,9 @@ class Cell(NamedTuple):
 
 
 class ResultTable(NamedTuple):
-    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
+    """Column names, and rows of a name and a cell for each column, None for a missing number.
 
-    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
+    corner, above the names of the rows, is the key of all numbers, if it is not in the column names.
     """
 
     columns: list[str]
@@ -40,7 +40,7 @@ Place = tuple[str, str, str]  # file, group, key
 
 
 def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:
-    """The cells, with the best of each group and key, what does not differ from it, and the next best."""
+    """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
     rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
     for place, cell in cells.items():
         rivals.setdefault(place[1:], []).append((place, cell))

@@ -1,4 +1,4 @@
-"""Charts of a page, as SVG: curves over the false-positive rate, histograms of scores."""
+"""Draw charts of a page as SVG: curves over the false-positive rate, histograms of scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Point = tuple[float, float]
 
 
 class Line(NamedTuple):
-    """A curve to draw: its name, its colour as a class of the page, and its points in [0, 1]²."""
+    """A curve to draw: its name, its colour (a CSS class of the page), and its points in [0, 1]²."""
 
     name: str
     color: str
@@ -32,9 +32,10 @@ def curves_svg(
     marked: _Point | None = None,
     said: str = "",
 ) -> str:
-    """Curves from x = 0 to `reach`, where they are cut by interpolation; and a point that is marked.
+    """Curves from x = 0 to `reach`, where they are interpolated, and a marked point.
 
-    Parameters: title, drawn above, or "" for `said`, its name, which is not drawn; lines; names of the axes.
+    Parameters: title, drawn above, or ""; said, the accessible name of a chart without a title; lines; names of the
+    axes.
 
     >>> curves_svg("ROC", [Line("a", "first", [(0, 0), (0, 1), (1, 1)])], "FPR", "TPR").count("<polyline")
     1
@@ -62,10 +63,11 @@ def histogram_svg(
     shares: bool = False,
     said: str = "",
 ) -> str:
-    """Histograms of the scores of two sides, by their names; and a threshold.
+    """Histograms of the scores of two sides, and a threshold.
 
-    Parameters: title; sides, scores by name; threshold, or None; unit, what there is a score of, such as "image";
-    shares, to draw each side in percent of its own scores, rather than as counts; said, the name without a title.
+    Parameters: title; sides, scores by name; threshold, or None; unit, the thing that is scored, such as "image";
+    shares, whether to draw each side in percent of its scores, rather than counts; said, the accessible name of a chart
+    without a title.
 
     >>> histogram_svg("Scores", {"normal": [0.1, 0.2], "anomalous": [0.9]}, 0.5, unit="image").count("<rect")
     3
@@ -81,7 +83,7 @@ def histogram_svg(
     counts = {name: np.histogram(scores, edges)[0] for name, scores in finite.items()}
     units = {name: max(1, len(scores)) / 100 if shares else 1 for name, scores in arrays.items()}
     highest = max(1, *(int(count.max()) / units[name] for name, count in counts.items()))
-    highest = 2 * math.ceil(highest / 2)  # half of which is short to write
+    highest = 2 * math.ceil(highest / 2)  # even, so that its half is short
     y_label = f"% of the {unit}s of each kind" if shares else f"{unit}s"
     parts = [*_frame(title, f"score of each {unit}", y_label, [low, high], [0, highest])]
     for color, (name, count) in zip(("first", "second"), counts.items()):
@@ -99,7 +101,7 @@ def histogram_svg(
 
 
 def _round_ends(low: float, high: float) -> tuple[float, float]:
-    """Ends that hold a range, and are round, as is their middle.
+    """Round ends with a round middle that include a range.
 
     >>> _round_ends(7.96, 37.4), _round_ends(0.5, 0.5)
     ((0.0, 40.0), (0.0, 1.0))
@@ -116,7 +118,7 @@ def _round_ends(low: float, high: float) -> tuple[float, float]:
 
 
 def _up_to(points: Sequence[_Point], reach: float) -> Iterator[_Point]:
-    """The part of a curve up to x = reach, where it is interpolated."""
+    """The part of a curve up to x = reach, with an interpolated end."""
     x0, y0 = points[0]
     for x, y in points:
         if x > reach:
@@ -127,7 +129,7 @@ def _up_to(points: Sequence[_Point], reach: float) -> Iterator[_Point]:
 
 
 def _place(x: float, y: float) -> _Point:
-    """Where a point of [0, 1]² is drawn."""
+    """The position in the drawing of a point of [0, 1]²."""
     return _LEFT + x * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM)
 
 
@@ -136,7 +138,7 @@ def _ends(first: _Point, second: _Point) -> str:
 
 
 def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_range: Sequence[float]) -> Iterator[str]:
-    """The title, the names of the axes, and lines at both ends and in the middle."""
+    """The title, the names of the axes, and grid lines at both ends and in the middle."""
     if title:
         yield f'<text class="title" x="{_LEFT}" y="16">{escape(title)}</text>'
     for share in (0, 0.5, 1):
@@ -157,7 +159,7 @@ def _number(ends: Sequence[float], share: float) -> str:
 
 
 def _svg(title: str, parts: Sequence[str], said: str = "") -> str:
-    """The chart; without a title, no place is left for one, and `said` names it."""
+    """The chart; without a title it is less high, and `said` is its accessible name."""
     top = 0 if title else _TOP - 12
     box = f'viewBox="0 {top} {_WIDTH} {_HEIGHT - top}" role="img" aria-label="{escape(title or said)}"'
     return f"<svg {box}>\n" + "\n".join(parts) + "\n</svg>"

@@ -1,4 +1,4 @@
-"""The light colours of pages, for pictures on white paper: a colour is always a class of samples or a detector."""
+"""The light colours of pages, for figures on white paper: each stands for a class of samples or a detector."""
 
 from __future__ import annotations
 

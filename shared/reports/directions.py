@@ -1,4 +1,4 @@
-"""Which way a result is better: as results say it, or a guess from the key for files of other programs."""
+"""The direction of a result, higher or lower is better: stated in results, or guessed for files of other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Direction(NamedTuple):
     rate: bool
 
 
-# keys as the metrics' cards have them; a key that fits none, such as a count or a threshold, has no direction
+# keys as in the metrics' cards; a key without a match, such as a count or a threshold, has no direction
 _KEYS = {
     Direction(True, True): (
         r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
@@ -36,9 +36,9 @@ _KEYS = {
 
 
 def direction(key: str) -> Direction | None:
-    """The direction of a result by its key; None where neither way is better, or where the key is not known.
+    """The direction of a result, guessed from its key; None if it has no direction or the key is unknown.
 
-    Of a slash-joined name, such as far/mnist/auroc, the last part counts.
+    For a slash-joined name, such as far/mnist/auroc, the last part counts.
 
     >>> direction("fpr95tpr"), direction("far/mnist/auroc").higher, direction("total_known")
     (Direction(higher=False, rate=True), True, None)
@@ -53,7 +53,7 @@ def direction(key: str) -> Direction | None:
 
 
 def direction_of(key: str, kinds: Mapping[str, Any]) -> Direction | None:
-    """The direction that saved results state in their `kinds`; of files that state none, a guess from the name.
+    """The direction in the `kinds` of saved results; in files without kinds, a guess from the key.
 
     >>> direction_of("auroc", {"auroc": {"kind": "rate", "higher": True, "share": True}})
     Direction(higher=True, rate=True)

@@ -1,4 +1,4 @@
-"""Forest plots: intervals beside each other, of results or of the differences of two models. Needs matplotlib."""
+"""Draw forest plots: intervals of results, or of the differences of two models. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROW, _MARGIN = 0.32, 1.1  # inches
 
 
 class Interval(NamedTuple):
-    """A line of a forest plot: a key, its value, the bounds of its interval, and the colour."""
+    """A line of a forest plot: a key, its value, the ends of its interval, and the colour."""
 
     key: str
     value: float
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, title: str = "") -> None:
-    """Draw the differences of two models with their intervals, and which of the two is better where that is sure.
+    """Draw the differences of two models with their intervals and, if it is certain, which of the two is better.
 
     Parameters: table, of `compare`; path of a file whose ending matplotlib knows (.png, .pdf, .svg); title.
     Raises ValueError for another ending and a table without rows, OSError for a file that cannot be written.
@@ -42,7 +42,7 @@ def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, ti
 
 
 def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str = "") -> None:
-    """Draw the rates of results that were computed with a confidence_level, each with its interval.
+    """Draw the rates of results with a confidence_level, each with its interval.
 
     Parameters: results, with `<key>_low` and `<key>_high`; path and title, as of `draw_differences`.
     Raises ValueError for results without intervals, and as `draw_differences`.
@@ -55,7 +55,7 @@ def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str =
 
 
 def _draw(rows: Sequence[Interval], path: Path, title: str, *, zero: bool, legend: Mapping[str, str]) -> None:
-    """Rates in one panel, and counts and ratios beyond 1 in another."""
+    """Draw rates in one panel, and counts and ratios beyond 1 in another."""
     if not rows:
         raise ValueError("table: expected at least one row, got none")
     check_picture(path)

@@ -1,4 +1,4 @@
-"""Panels of a metric's picture: histogram with the threshold, ROC curve, rates with their intervals."""
+"""Draw the panels of a metric's plot: histogram with threshold, ROC curve, rates with intervals."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .directions import direction_of
 from .frame.values import interval, number
 
 _BINS, _POINTS = 40, 2000
-_PALE = 0.35  # of bars that are not above the threshold
+_PALE = 0.35  # opacity of bars that are not above the threshold
 
 
 class Sides(NamedTuple):
-    """The scores of two sides, and what they are called.
+    """The scores of two sides, and the names of the sides.
 
-    unknown and known: sorted; names, those of both
+    unknown and known: sorted scores; names, of both
     """
 
     unknown: Side
@@ -34,14 +34,14 @@ class Sides(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """A threshold in a picture: a sample is unknown iff its score is above it."""
+    """A threshold in a plot: a sample is called unknown if its score is above it."""
 
     name: str
     threshold: float
 
 
 def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
-    """The first threshold of results, or else that of 95 % TPR; None where no finite one is reached."""
+    """The first threshold of the results, or else the threshold of 95 % TPR; None if no finite one reaches it."""
     for key, value in results.items():
         if key.endswith("_threshold") and isinstance(value, float) and math.isfinite(value):
             return Marked(key.removesuffix("_threshold"), value)
@@ -50,7 +50,7 @@ def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
 
 
 def short_threshold(threshold: float, sides: Sides) -> str:
-    """The shortest decimal that makes the same decisions: at least the threshold, and below the next higher score.
+    """The shortest decimal with identical decisions: at least the threshold, and below the next higher score.
 
     >>> from openworld_metrics.ranking.counts import as_side
     >>> short_threshold(1 / 3, Sides(as_side(np.asarray([0.5, 0.9])), as_side(np.asarray([1 / 3, 0.1]))))
@@ -67,13 +67,13 @@ def short_threshold(threshold: float, sides: Sides) -> str:
 
 
 def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
-    """Shares of each side by score; what is not above the threshold is paler, and the unknown is hatched."""
+    """Draw each side's histogram of scores; bars up to the threshold are paler, unknown samples hatched."""
     finite = [side.scores[np.isfinite(side.scores)].astype(np.float64) for side in sides[:2]]
     every = np.concatenate(finite)
     edges = np.linspace(every.min(), every.max(), _BINS + 1) if len(every) else np.linspace(0, 1, _BINS + 1)
     if edges[0] == edges[-1]:
         edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, _BINS + 1)
-    # a bin that the threshold divides has one height on both sides of it
+    # a bin divided by the threshold has equal heights on both sides
     cuts = edges if marked is None else np.unique(np.append(edges, np.clip(marked.threshold, edges[0], edges[-1])))
     bins = np.clip(np.searchsorted(edges, (cuts[:-1] + cuts[1:]) / 2) - 1, 0, _BINS - 1)
     for side, name, color, hatch in zip(sides[1::-1], sides.names[::-1], (KNOWN, UNKNOWN), ("", "//////")):
@@ -93,7 +93,7 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
     _frame(axes, title, "score", "share of each side")
     axes.set_ylim(bottom=0)
     handles, labels = axes.get_legend_handles_labels()
-    # below the axis, where no shape of the data reaches
+    # below the axis, outside the data
     axes.legend(
         handles[::-1],
         labels[::-1],
@@ -107,10 +107,10 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
 
 
 def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
-    """The ROC curve of all samples, and where the threshold lies on it."""
+    """Draw the ROC curve of all samples, with the point of the threshold."""
     counts = _counts(sides)
     positives, negatives = counts.num_positives, counts.num_negatives
-    # ties rise slantwise: from what is above a score to what reaches it
+    # ties give diagonal segments, from the counts above a score to the counts that include it
     fpr = np.concatenate([[0.0], np.stack([counts.above, counts.fp], axis=1).ravel() / negatives, [1.0]])
     tpr = np.concatenate([[0.0], np.stack([counts.tp - counts.sizes, counts.tp], axis=1).ravel() / positives, [1.0]])
     kept = np.unique(np.linspace(0, len(fpr) - 1, min(len(fpr), _POINTS)).round().astype(int))
@@ -127,13 +127,13 @@ def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
 
 
 def rates_of_results(results: Mapping[str, Any]) -> list[str]:
-    """The keys of rates among results, without bounds, errors and thresholds."""
+    """The keys of rates among results, without interval ends, errors and thresholds."""
     ends = {f"{key}_{end}" for key in results for end in ("low", "high", "error", "threshold")}
     return [key for key, value in results.items() if isinstance(value, float) and key not in ends]
 
 
 def draw_rates(axes: Any, results: Mapping[str, Any], keys: Sequence[str], kinds: Mapping[str, Any]) -> None:
-    """A line for each rate: its value as a point and its interval as one; numbers beyond 1 are only written."""
+    """Draw a row for each rate: its value as a point, its interval as a line; numbers beyond 1 only as text."""
     names = []
     for place, key in enumerate(keys):
         value, low, high = results[key], results.get(f"{key}_low"), results.get(f"{key}_high")

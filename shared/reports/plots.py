@@ -1,4 +1,4 @@
-"""Pictures of a metric's results, such as the command line's --plot, and of OSCR curves. Needs matplotlib."""
+"""Plot a metric's results, as with the command line's --plot, and OSCR curves. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..ranking.prepared_sides import PreparedSides
 from .colors import DETECTORS, INK, LINE
 from .panels import Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 
-_WIDTH, _DPI = 7.5, 200  # inches, and pixels an inch
+_WIDTH, _DPI = 7.5, 200  # inches, and pixels per inch
 
 
 def check_picture(path: Path) -> None:
@@ -34,7 +34,7 @@ def check_picture(path: Path) -> None:
 
 
 def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path) -> None:
-    """Draw what a metric says: rates with their intervals and, of scores, a histogram with a threshold and the ROC.
+    """Plot a metric's results: rates with intervals and, if it keeps scores, a histogram with a threshold and the ROC.
 
     Parameters: name of the metric; results of its compute(), with `kinds` if these are known; sides, the scores of
     unknown and known samples, or None; path of a file whose ending matplotlib knows (.png, .pdf, .svg).
@@ -60,7 +60,7 @@ def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path)
 
 
 def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | Path, *, title: str = "") -> None:
-    """Draw OSCR curves: the share of known samples that are accepted with the right class, over unknown ones accepted.
+    """Plot OSCR curves: the rate of known samples accepted with the right class over the rate of unknown ones accepted.
 
     Parameters: curves, those of `oscr_curve` by the names of their models; path, as of `draw`; title. The area under
     each, which is OpenAUC, stands beside its name.
@@ -85,7 +85,7 @@ def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | P
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure of matplotlib, with the same bytes each time as .svg. Raises OSError."""
+    """Write a matplotlib figure; .svg files are reproducible byte for byte. Raises OSError."""
     from matplotlib import rc_context
 
     kind, picture = path.suffix[1:].lower(), io.BytesIO()
@@ -117,7 +117,7 @@ def _split(scores: np.ndarray, unknown: np.ndarray, counts: np.ndarray | None, n
 
 
 def _joined(sides: Sequence[Side]) -> Side:
-    """Several sides as one."""
+    """Several sides, joined."""
     counts = [
         np.ones(side.total, np.int64) if side.before is None else np.diff(to_numpy(side.before)) for side in sides
     ]

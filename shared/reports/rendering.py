@@ -1,4 +1,4 @@
-"""Tables as text for a terminal, Markdown, LaTeX, HTML and CSV."""
+"""Render tables as text for a terminal, Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .cells import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
 FORMS = ("text", "markdown", "latex", "booktabs", "html", "csv")
-SECOND = "°"  # before the second best, in text
+SECOND = "°"  # marks the second best in text
 _LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
-    "[": "{[}",  # which would be an option of the \\ before it
+    "[": "{[}",  # otherwise an option of the \\ before it
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -78,13 +78,13 @@ def render(
     texts = [[escape(name), *map(text, cells)] for name, cells in scaled]
     ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
     corner = escape(table.corner)
-    if corner:  # all numbers are of one key, whose way is said once
+    if corner:  # all numbers have one key, with one direction
         corner, ways = f"{corner} {ways[-1]}".rstrip(), [""] * len(ways)
     return lay_out([[corner, *(f"{escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways))], *texts])
 
 
 def _arrow(column: Sequence[Cell | None], form: str) -> str:
-    """Which way is better in a column; nothing where that is not known."""
+    """The arrow of a column's direction; "" if it is unknown."""
     known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
     if known is None:
         return ""
@@ -145,7 +145,7 @@ def _html(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _as_csv(table: ResultTable) -> str:
-    """A column for each part of the cells that any of a column has."""
+    """CSV with a column for each part of cells that occurs in a column."""
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
     kept = [

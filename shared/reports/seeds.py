@@ -1,4 +1,4 @@
-"""Seeds in the names of results: which results are of one model, and the mean and the spread of their numbers."""
+"""Seeds in the names of results: group results by model, and compute means and standard deviations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 class Seeds:
-    """A regular expression that says the seed in a name. Raises TypeError or ValueError for none.
+    """A regular expression that matches the seed in a name. Raises TypeError or ValueError for an invalid one.
 
     >>> seeds = Seeds("-s[0-9]+")
     >>> seeds.without("resnet-s0"), seeds.seed("resnet-s0"), seeds.seed("resnet")
@@ -26,31 +26,31 @@ class Seeds:
         self.text = pattern
 
     def seed(self, name: str) -> str:
-        """The part of a name that says the seed; nothing where none does."""
+        """The part of a name with the seed; "" if there is none."""
         match = self._pattern.search(name)
         return match.group() if match else ""
 
     def matches(self, name: str) -> bool:
-        """Whether a name says a seed."""
+        """Whether a name has a seed."""
         return self._pattern.search(name) is not None
 
     def without(self, name: str, empty: str = "") -> str:
-        """The rest of a name, or `empty` where nothing is left. Raises ValueError for several matches."""
+        """The rest of a name, or `empty` if nothing is left. Raises ValueError for several matches."""
         rest, matches = self._pattern.subn("", name)
-        if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+        if matches > 1:  # such as [0-9]+ in resnet18-s0, which would merge it with resnet50-s0
             raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
         return re.sub("//+", "/", rest).strip(" -_./") or empty
 
 
 def mean_of_seeds(values: Sequence[float]) -> float:
-    """Their mean, exactly that value where all are equal; NaN where they are not finite."""
+    """The mean, exact if all values are equal; NaN if any is not finite."""
     if all(value == values[0] for value in values):
         return values[0]
     return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
 
 
 def std_of_seeds(values: Sequence[float]) -> float | None:
-    """Their standard deviation, of n − 1; None for one."""
+    """The sample standard deviation (n − 1); None for a single value."""
     if len(values) < 2:
         return None
     return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan

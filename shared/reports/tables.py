@@ -1,4 +1,4 @@
-"""Tables of results: files or groups as rows, means over seeds, the best of several models.
+"""Make tables of results: files or groups as rows, means over seeds, marks of the best models.
 
 table = make_table({"resnet-s0": first, "resnet-s1": second, "vit-s0": third}, seeds="-s[0-9]+", keys=["auroc"])
 print(render(table, "latex", percent=True))  # of reports/rendering.py
@@ -19,7 +19,7 @@ from .cells import Cell, Place, ResultTable, marked_best
 from .directions import direction_of
 from .seeds import Seeds, mean_of_seeds, std_of_seeds
 
-OVERALL = "mean"  # what the results beside the groups are called, where there are groups
+OVERALL = "mean"  # the name of the results beside groups
 ROW_KINDS = ("files", "groups")
 _LARGEST = sys.float_info.max
 
@@ -98,7 +98,7 @@ def make_table(
 
 
 class _Names:
-    """Names of files, groups and keys in a table: keys by their last part, where these differ."""
+    """The names of files, groups and keys in a table: keys are shortened to their last parts if these differ."""
 
     def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
         ends = [key.rpartition("/")[2] for key in keys]
@@ -124,17 +124,17 @@ def _check(**options: Any) -> None:
 
 
 def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The kinds of the keys of saved results, where the results state them."""
+    """The kinds of the keys of saved results, if the results have them."""
     kinds = results.get(KINDS)
     return kinds if isinstance(kinds, Mapping) else {}
 
 
 def numbers_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """The numbers of results by group; those beside the groups are of OVERALL."""
+    """The numbers of results by group; numbers beside the groups belong to OVERALL."""
     groups = results.get("groups")
     rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
     if OVERALL in rows:
-        raise ValueError(f"groups: expected none called {OVERALL!r}, which is that of all")
+        raise ValueError(f"groups: expected no group {OVERALL!r}, which is the name of the overall results")
     rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
     large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
     if large:
@@ -154,13 +154,13 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Pla
 
 
 def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: Seeds) -> dict[Place, Cell]:
-    """Means over results, or else over groups, whose names differ only where the pattern matches."""
+    """Means over results, or else over groups, with names that differ only where the pattern matches."""
     in_names = any(map(seeds.matches, numbers))
     values: dict[Place, list[float]] = {}
     for (name, group, key), cell in _cells(numbers).items():
         if in_names:
             values.setdefault((seeds.without(name, OVERALL), group, key), []).append(cell.value)
-        elif seeds.matches(group):  # the other groups are means of these
+        elif seeds.matches(group):  # other groups are means of these
             values.setdefault((name, seeds.without(group, OVERALL), key), []).append(cell.value)
     if not values:
         raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.text!r}")
@@ -169,12 +169,12 @@ def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: See
         most[name] = max(most.get(name, 0), len(of_seeds))
     for (name, group, key), of_seeds in values.items():
         if len(of_seeds) < most[name]:
-            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(of_seeds)}")
+            raise ValueError(f"{name}: expected {key} ({group}) for {most[name]} seeds, got it for {len(of_seeds)}")
     return {place: Cell(place[2], mean_of_seeds(numbers), std_of_seeds(numbers)) for place, numbers in values.items()}
 
 
 def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
-    """The names that the patterns match, in the order of the patterns; all where there are none."""
+    """The names that match the patterns, in the order of the patterns; all names without patterns."""
     if patterns is None:
         return list(names)
     chosen: list[str] = []
@@ -187,5 +187,5 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
 
 
 def _end(name: str, option: str) -> str:
-    """The last part of a key; a group's name is one."""
+    """The last part of a key; a group's name is not split."""
     return name.rpartition("/")[2] if option == "keys" else name

@@ -1,4 +1,4 @@
-"""The images of samples, in the order of the samples, and small pictures of them within a page. Needs Pillow."""
+"""List the images of samples in order, and embed thumbnails of them in a page. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _listed(place: str) -> list[Path]:
 
 
 def photograph(path: Path, side: int, quality: int = 82) -> tuple[str, tuple[int, int]]:
-    """An image as a data: URI, at most `side` pixels wide and high, and its own width and height in pixels.
+    """An image as a data: URI, at most `side` pixels wide and high, and its original width and height.
 
-    Parameters: path; side; quality of the JPEG, up to 95. Raises ValueError for what is no image.
+    Parameters: path; side; quality of the JPEG, up to 95. Raises ValueError for a file that is not an image.
     """
     with extra("cli"):
         from PIL import Image, ImageOps
@@ -63,8 +63,8 @@ def photograph(path: Path, side: int, quality: int = 82) -> tuple[str, tuple[int
 
 
 def as_rgb(image: Any) -> Any:
-    """An image of Pillow in colours of 8 bits each; of grey with 16 bits the upper 8 are kept."""
-    if image.mode.startswith("I;16"):  # Pillow would cut off what is above 255
+    """A Pillow image in RGB with 8 bits each; grey of 16 bits keeps the upper 8."""
+    if image.mode.startswith("I;16"):  # Pillow would clip values above 255
         from PIL import Image
 
         image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))

@@ -157,7 +157,7 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
 
     assert line(*FILES, "--save", "x.csv") == "x.csv: expected a file ending in .txt or .json"
     assert line(*FILES, "--per-image", "x.txt") == "--per-image: expected a file ending in .csv, got x.txt"
-    assert line(*FILES, "--report", "maps/x") == "maps/x: expected a report outside of maps, which is read"
+    assert line(*FILES, "--report", "maps/x") == "maps/x: expected a report outside of maps, which is an input"
     assert line(*FILES, "--image-reduction", "0") == "image_reduction: expected an int of at least 1, got 0"
     assert line("--maps", "maps") == "Missing option '--data'."
     assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got none"
@@ -183,7 +183,7 @@ def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> Non
     code, output, errors = run(*FILES)
     assert code == 0
     assert errors == (
-        f"openworld-metrics: {mask}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+        f"openworld-metrics: {mask}: no pixel is anomalous, but the image counts as anomalous because of its folder"
         " (1 such image)\n"
     )
     found = json.loads(output)

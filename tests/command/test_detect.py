@@ -128,7 +128,7 @@ def test_errors(made: Detections, run: Run) -> None:
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
     assert (code, errors.count("\n")) == (0, 1)
-    assert "class 999 is predicted, which is neither one of the data set nor --unknown-id (-1)" in errors
+    assert "class 999 is predicted, but is neither in the data set nor --unknown-id (-1)" in errors
     assert json.loads(output)["openset_metrics"]["U-Recall"] == 0.0
 
 
@@ -155,7 +155,7 @@ def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> No
     places = ["--predictions", "predictions", "--references", written["references"]]
     code, output, errors = run(*places, *CLASSES)
     assert (code, output) == (2, "")
-    assert errors.startswith("openworld-metrics: predictions: expected the names of the classes, since ids of YOLO")
+    assert errors.startswith("openworld-metrics: predictions: expected the names of the classes, since ids in YOLO")
     for names in (["data.yaml"], list(scenes.NAMES.values())):
         code, output, _ = run(*places, "--names", *names, *CLASSES)
         assert (code, json.loads(output)) == (0, expected(made))

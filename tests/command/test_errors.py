@@ -75,7 +75,10 @@ WRONG = {
         "predictions: expected no NaN, got NaN at",
     ),
     "a very large int": (["compute", "accuracyk", "--predictions", "large.json"], "large.json: Exceeds the limit"),
-    "json nested too deep": (["compute", "accuracyk", "--predictions", "deep.json"], "deep.json: expected fewer lists"),
+    "json nested too deep": (
+        ["compute", "accuracyk", "--predictions", "deep.json"],
+        "deep.json: expected fewer nested lists",
+    ),
     "a link to itself": (
         ["compute", "accuracyk", "--predictions", "link.npy"],
         "link.npy: Too many levels of symbolic",

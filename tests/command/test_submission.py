@@ -95,7 +95,8 @@ def test_sizes_of_the_images(maps: Path, run: Run) -> None:
     assert run("--data", "data")[0] == 0
     Image.new("RGB", (8, 6)).save("data/rice/test_private/001_regular.png")
     assert (
-        run("--data", "data")[2] == "openworld-metrics: out: expected a folder that is not there yet, got one that is\n"
+        run("--data", "data")[2]
+        == "openworld-metrics: out: expected a folder that does not exist, got an existing one\n"
     )
     Path("out").rename("before")
     assert run("--data", "data")[2] == (

@@ -97,7 +97,7 @@ def test_the_rule_of_images_holds_for_images(made: list[Drawn], run: Run) -> Non
     with Path("images.csv").open() as file:
         assert len([*csv.DictReader(file)]) == len(made)
     assert run(*TEST, "--image-threshold", "t.json", "--image-reduction", "mean")[2] == (
-        "openworld-metrics: t.json: expected an image_reduction of max, since its thresholds are of the highest "
+        "openworld-metrics: t.json: expected an image_reduction of max, since its thresholds are for the highest "
         "pixels, got 'mean'\n"
     )
 

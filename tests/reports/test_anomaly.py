@@ -140,7 +140,7 @@ def test_one_level_and_hostile_names(tmp_path: Path) -> None:
         assert re.findall("<h2>([^<]*) <span", text)[:2] == keys
         assert ('id="decisions"' in text) == (levels == "image")
         assert ("defect px covered" in text) == (levels == "pixel")
-    with pytest.raises(ValueError, match=r"expected a report outside of .*/data, which is read$"):
+    with pytest.raises(ValueError, match=r"expected a report outside of .*/data, which is an input$"):
         write_anomaly_report(run, tmp_path / "data" / "report")
 
 

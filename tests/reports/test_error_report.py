@@ -200,7 +200,10 @@ def test_what_the_command_refuses(run: Run, tmp_path: Path) -> None:
             "expected --report or --groups, got both: a page shows one group",
         ),
         ([*OOD, "--images", "images"], "expected --report with --images, got none"),
-        ([*OOD, "--report", "images/r", "--images", "images"], "expected a report outside of images, which is read"),
+        (
+            [*OOD, "--report", "images/r", "--images", "images"],
+            "expected a report outside of images, which is an input",
+        ),
         (
             [*OOD, "--report", "r", "--images", "few.txt"],
             "few.txt: expected an image for each of 6 samples, got 1 images",

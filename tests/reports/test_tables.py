@@ -186,8 +186,8 @@ def test_errors(options: dict[str, Any], message: str) -> None:
         ({}, "results: expected numbers, got none"),
         ({"a": {"t_list": [0.1]}}, "results: expected numbers, got none"),
         ({"a": {"total": 10**400}}, "total: expected a number that float64 holds"),
-        ({"a-s0": {"x": 1}, "a-s1": {"y": 1, "x": 1}}, r"a: expected y \(mean\) of 2 seeds, got it of 1"),
-        ({"a-s0": {"groups": {"group": ["mean"], "x": [1]}}}, "groups: expected none called 'mean'"),
+        ({"a-s0": {"x": 1}, "a-s1": {"y": 1, "x": 1}}, r"a: expected y \(mean\) for 2 seeds, got it for 1"),
+        ({"a-s0": {"groups": {"group": ["mean"], "x": [1]}}}, "groups: expected no group 'mean'"),
     ],
 )
 def test_errors_of_results(results: dict[str, Any], message: str) -> None:
@@ -456,8 +456,8 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     lines = [line.split() for line in output.splitlines()]
     assert lines[0] == ["auroc", "↑", "set0", "set1", "mean"]
     assert [[cell[0] for cell in line[1:]] for line in lines[1:4]] == [["*"] * 3, ["*"] * 3, ["°"] * 3]
-    assert output.endswith("does not differ from it (paired bootstrap, 95 %, Holm's correction).\n")
-    assert "% Marked alike" in run("table", *files, "--format", "booktabs")[1]
+    assert output.endswith("do not differ from it (paired bootstrap, 95 %, Holm's correction).\n")
+    assert "% Marked:" in run("table", *files, "--format", "booktabs")[1]
     # by hand: two rivals of the best, at 5 % and 2.5 %
     found = undecided({name: json.loads(Path(f"{name}.json").read_text()) for name in models})
     best = max(models, key=lambda name: json.loads(Path(f"{name}.json").read_text())["auroc"])
@@ -581,7 +581,7 @@ def test_holm_against_adjusted_values(seed: int) -> None:
         (["a.json", "--format", "xml"], "'xml' is not one of"),
         (["a.json", "--sort", "fpr95tpr"], "sort: expected one of auroc, got 'fpr95tpr'"),
         (["a.json", "--rank", "--sort", "x"], "sort: expected one of auroc, got 'x'"),
-        (["total.json", "--rank"], "rank: expected a column of which it is known which way is better, got none"),
+        (["total.json", "--rank"], "rank: expected a column with a known direction, got none"),
         (["a.json", "--rename", "auroc"], "expected NAME=WORDS, got 'auroc'"),
         (["a.json", "--rename", "b=B"], "rename: expected one of a, auroc, mean, got 'b'"),
         (["a.json", "--confidence-level", "1"], "confidence_level: expected a number between 0 and 1"),

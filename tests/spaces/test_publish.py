@@ -247,7 +247,7 @@ NO_SPACE: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     ),
     "no-repository": (
         lambda folder, _: shutil.rmtree(folder / ".git"),
-        "openauc: expected a git repository, since a Space gets what git tracks: fatal: ",
+        "openauc: expected a git repository, since a Space gets the files that git tracks: fatal: ",
     ),
 }
 

@@ -51,6 +51,14 @@ window.openworldMetrics = (() => {
       history.replaceState(null, "", query + (more && "&" + more));
     }),
 
+    // a link says the threshold, if the slider was moved; it is the last value but one
+    placed: (name, ...values) => {
+      const box = part(name, "threshold")?.querySelector(".threshold"), slider = box?.querySelector("input[type=range]");
+      const moved = slider && slider.value !== slider.defaultValue;
+      values[values.length - 2] = moved ? `at=${encodeURIComponent(box.querySelector("[data-typed]").value)}` : "";
+      return values;
+    },
+
     copy: (name, query) => {
       navigator.clipboard.writeText(location.origin + location.pathname + query);
       return "Link copied";

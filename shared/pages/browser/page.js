@@ -56,13 +56,26 @@
       said.hidden = !promise;
       said.firstChild.textContent = (sweep.promises[promise] ?? "").replace("{threshold}", sweep.texts[i]);
     }
+    follow(box);
+  };
+  // the marks in the figures, where they are not at the slider's threshold
+  const follow = (box) => {
+    const sweep = sweepOf(box), i = +rangeOf(box).value;
     for (const plot of plotsOf(box.dataset.name))
       (plot.data ?? []).forEach((trace, k) => {
         if (!trace.meta?.x) return;
-        const x = value(sweep, trace.meta.x, i);
-        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
-        window.Plotly.restyle(plot, moved, [k]);
+        const x = value(sweep, trace.meta.x, i), y = trace.meta.y && value(sweep, trace.meta.y, i);
+        if (trace.x?.[0] === x && (!trace.meta.y || trace.y?.[0] === y)) return;
+        window.Plotly.restyle(plot, trace.meta.y ? {x: [[x]], y: [[y]]} : {x: [[x, x]]}, [k]);
       });
+  };
+  // a link may open the page at a threshold; figures may be drawn after the slider
+  const openedAt = () => {
+    for (const box of document.querySelectorAll(".threshold[data-at]")) {
+      if (!box.opened) move(box, nearest(box, +box.dataset.at));
+      else follow(box);
+      box.opened = true;
+    }
   };
   // thresholds ascend: the place whose threshold is nearest to a number
   const nearest = (box, number) => {
@@ -204,8 +217,17 @@
     }
   };
   narrow.addEventListener("change", arrange);
+  // a table that was opened or closed by hand stays so when the numbers around it are drawn anew
+  const open = {};
+  const keyOf = (details) => `${details.closest("[id$=-results]")?.id} ${details.querySelector("summary")?.textContent}`;
+  const keepOpen = (details) => {
+    const kept = open[keyOf(details)] ?? details.open;
+    if (details.open !== kept) details.open = kept;  // to set it as it is would come here again, for ever
+  };
   let reaching = false;
-  new MutationObserver(() => {
+  new MutationObserver((changes) => {
+    for (const {target, addedNodes} of changes)
+      for (const node of [target, ...addedNodes]) if (node.matches?.("details")) keepOpen(node);
     if (reaching) return;
     reaching = true;
     setTimeout(() => {
@@ -213,13 +235,16 @@
       reach();
       arrange();
       copying.arrange();
+      openedAt();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
-  }).observe(document.documentElement, {childList: true, subtree: true});
+  }).observe(document.documentElement, {childList: true, subtree: true, attributeFilter: ["open"]});
 
   const actions = {digits, image, take, preset, report, rows, whole, sentence};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);
+    const details = event.target.closest?.("summary")?.parentElement;
+    if (details?.matches("details")) open[keyOf(details)] = !details.open;
   });
 })();

@@ -12,7 +12,7 @@ from ..assembly.direction import column_of_scores
 from ..assembly.reading import read
 from ..assembly.sizes import MapSizeError
 from ..columns.arrays import RESIZED, Maps
-from ..form.address import from_query, options_of_title, query_of
+from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
 from ..form.controls import shown
 from ..form.form import OWN, PASTED, TABLE, Form, data_frame, sample_of, titles, with_sample
 from ..form.looking import Look, look
@@ -25,7 +25,7 @@ from ..serving.ending import bounded
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "options")
 AGAIN = ("message", *_LOOK)
-LOAD = ("example", "tables", "read_as", "photographs", *_LOOK)
+LOAD = ("place", "example", "tables", "read_as", "photographs", *_LOOK)
 
 
 class _OtherSizes(str):
@@ -66,7 +66,8 @@ class Events:
     def open(self, query: Mapping[str, str]) -> Changes:
         """Show the example and options in the address when the page is opened."""
         query = {} if query.get("tab", self.page.name) != self.page.name else query
-        return self.load(query.get("example", ""), from_query(self.page, query))
+        changes = self.load(query.get("example", ""), from_query(self.page, query))
+        return {**changes, "place": query_of_place(place_of(query))}
 
     def upload(self, form: Form) -> Changes:
         """Preview uploaded files; the options of an example return to the metric's defaults."""

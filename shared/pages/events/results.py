@@ -6,11 +6,13 @@ from itertools import count
 
 import gradio as gr
 
+from ..form.address import place_in
 from ..form.form import Form, with_sample
 from ..intervals import are_automatic, can_be_added, with_intervals
 from ..results.comparison import TEXT_FORMS
 from ..results.computation import Computation
 from ..results.message import message
+from ..results.slider import opened_at
 from ..results.view import View
 from ..runner import Runner, explain
 from ..serving.ending import bounded
@@ -23,7 +25,7 @@ SHOWN = (
     *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
     *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
 )
-PRESS = (*SHOWN, "results", "hint", "detector", "add", "without")
+PRESS = (*SHOWN, "results", "hint", "detector", "add", "without", "place")
 SURER = ("compared", "numbers", "more", "texts_tab", "texts", "json", "call", "cite", "report", "add")
 
 
@@ -39,10 +41,13 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done = bounded(self.runner.run, form)
-            view = bounded(self.runner.view, done, form._replace(detector="", image=0))
+            place = place_in(form.place)
+            view = bounded(self.runner.view, done, form._replace(detector=place.detector, image=place.image))
         except Exception as error:  # whatever it is, the user sees it above the results, and inputs stay
             return {**_error(error), "without": gr.update(visible=isinstance(error, IntervalsError))}
         names, changes = [*done.detectors], self._changes(view)
+        chosen = place.detector if place.detector in names else names[0]
+        changes["threshold"] = opened_at(view.threshold, place.threshold)
         if self._automatic(done):
             changes["compared"] += _ON_THEIR_WAY
         return {
@@ -50,7 +55,8 @@ class Answers:
             "results": gr.update(visible=True),
             "hint": gr.update(visible=False),
             "without": gr.update(visible=False),
-            "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
+            "place": "",
+            "detector": gr.update(choices=names, value=chosen, visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
             "stamp": form.stamp,
             "add": gr.update(visible=can_be_added(self.runner.page, done) and not self._automatic(done)),

@@ -31,9 +31,10 @@ class Wiring:
             photographs=outputs.photographs,
             detector=outputs.detector,
             token=outputs.token,
+            place=outputs.place,
             stamp=outputs.stamp,
         )
-        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), stamp=())
+        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), place=(), stamp=())
         self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
         self.events, self.answers = Events(runner), Answers(runner)
@@ -152,6 +153,7 @@ class Wiring:
             "fn": lambda *values: self.events.query(from_browser(self.form, values)),
             "inputs": leaves(self.form),
             "outputs": [self.address],
+            "js": in_browser("placed", self.name),
         }
 
     def _shown_after(self, event: Any) -> None:

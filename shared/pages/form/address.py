@@ -1,10 +1,11 @@
-"""The query of a page's address, which holds page, example and options: written for links, read when one is opened."""
+"""The query of an address: page, example, options, and what is shown of the results; written and read for links."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 from ..page import Option, Page
 from .controls import shown
@@ -14,7 +15,7 @@ MAX_TEXT = 500  # characters of an option
 
 
 def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
-    """The query: page, chosen example, and each option that differs from the example's value or the default."""
+    """The query: page, chosen example, options that differ from the example's or the defaults, and the place."""
     entries = {"tab": page.name}
     if form.example in titles(page):
         entries["example"] = form.example
@@ -23,7 +24,51 @@ def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
         value = form.options[option.name]
         if value != shown(option, usual[option.name]):
             entries[option.name] = _text(value)[:MAX_TEXT]
-    return f"?{urlencode(entries)}"
+    image = int(form.image or 0) if page.images else 0
+    place = query_of_place(Place(form.detector or "", image, place_in(form.place).threshold))
+    return "?" + "&".join(filter(None, [urlencode(entries), place]))
+
+
+class Place(NamedTuple):
+    """The detector, the image, from 1, and the threshold that are shown; "" and 0 for the usual ones."""
+
+    detector: str = ""
+    image: int = 0
+    threshold: str = ""
+
+
+DETECTOR, IMAGE, AT = "detector", "image", "at"  # in a query, where `threshold` is an option
+
+
+def place_of(query: Mapping[str, str]) -> Place:
+    """The place in a query, without an image or a threshold that is no number.
+
+    >>> place_of({"detector": "knn", "image": "3", "at": "-0.394"}), place_of({"image": "-1", "at": "<b>"})
+    (Place(detector='knn', image=3, threshold='-0.394'), Place(detector='', image=0, threshold=''))
+    """
+    image, at = query.get(IMAGE, "")[:MAX_TEXT], query.get(AT, "")[:MAX_TEXT]
+    return Place(
+        query.get(DETECTOR, "")[:MAX_TEXT],
+        int(image) if image.isascii() and image.isdigit() and len(image) < 10 else 0,
+        at if _is_number(at) else "",
+    )
+
+
+def place_in(text: str) -> Place:
+    """The place in the text of a query."""
+    return place_of(dict(parse_qsl(text)))
+
+
+def query_of_place(place: Place) -> str:
+    """The query of a place, without the usual ones."""
+    return urlencode({key: value for key, value in zip((DETECTOR, IMAGE, AT), place) if value})
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def options_of_title(page: Page, title: str) -> Mapping[str, Any]:

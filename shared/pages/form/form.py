@@ -26,6 +26,7 @@ class Form(NamedTuple):
     leave_out: whether rows that cannot be read are left out
     image, photographs: the image that is shown, from 1, and files to show behind the images
     detector, token: the detector that is shown in full, and the token of the last computation
+    place: from a link, what to show of the next results; for a link, the threshold; as the text of a query
     stamp: identifies in the browser the inputs of the last computation
     """
 
@@ -40,6 +41,7 @@ class Form(NamedTuple):
     photographs: Any = None
     detector: Any = ""
     token: Any = ""
+    place: Any = ""
     stamp: Any = ""
 
     @property

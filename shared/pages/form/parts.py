@@ -55,7 +55,8 @@ class Inputs:
             with gr.Accordion("Options", open=True):
                 options = _options(page, defaults, help_of)
             self.link = gr.Button("Copy link", size="sm", elem_id=f"{name}-link")
-            hint = "The link opens this page with the same example and options. Your data stay here."
+            kept = "example, options, detector, image and threshold"
+            hint = f"The link opens this page with the same {kept}. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
         self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
 

@@ -27,7 +27,7 @@ class Outputs:
         name = page.name
         hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
-        self.token, self.stamp = gr.Textbox(visible=False), gr.Textbox(visible=False)
+        self.token, self.place, self.stamp = (gr.Textbox(visible=False) for _ in range(3))
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
             words = "Add 95 % intervals and comparisons"

@@ -40,6 +40,11 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
     )
 
 
+def opened_at(slider: str, threshold: str) -> str:
+    """The slider, to be moved to a threshold as soon as it is shown; page.js moves it, and the figures with it."""
+    return slider.replace("<div ", f'<div data-at="{html.escape(threshold)}" ', 1) if threshold else slider
+
+
 _SENTENCE = (
     '<p class="promise" role="status" hidden><span></span> '
     '<button type="button" class="copy" data-do="sentence" aria-label="Copy the sentence"></button></p>'

@@ -1,1 +1,1 @@
-"""The report of anomaly maps: one HTML file with numbers, decisions, curves and the images judged worst."""
+"""The report of anomaly maps: one HTML file with numbers, decisions, curves and the worst images."""

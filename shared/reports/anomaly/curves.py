@@ -1,4 +1,4 @@
-"""The curves and histograms of each category; those of many categories are folded."""
+"""The curves and histograms of each category, collapsed if there are many."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..frame import Section, card, grid, number
 from ..frame.blocks import keys_html
 from .models import Model
 
-_OPEN = 2  # categories whose curves are not folded
+_OPEN = 2  # the most categories that are not collapsed
 _COLORS = ("first", "second")
 
 
 def curves_section(models: Sequence[Model]) -> Section:
-    """The curves of the models and the scores of images in each group; those of many groups are folded."""
+    """The section with the models' curves and the scores of images in each group, collapsed if there are many."""
     groups = models[0].run.groups
     bodies = {group: grid(*_cards(group, models), columns=4) for group in groups}
     if len(groups) == 1:
@@ -29,14 +29,14 @@ def curves_section(models: Sequence[Model]) -> Section:
             f'<details class="fold"><summary>{escape(group)}</summary>{html}</details>'
             for group, html in bodies.items()
         )
-    lead = f"Every distinct score is a threshold. The scores are those of {models[0].name}, dashed its threshold."
+    lead = f"Every distinct score is a threshold. Histograms: scores of {models[0].name}, with its threshold dashed."
     if len(models) > 1:
         lead = f"Solid: {models[0].name}. Dashed: {models[1].name}. {lead}"
     return Section("Curves", "Curves", body, lead)
 
 
 def _cards(group: str, models: Sequence[Model]) -> list[str]:
-    """At most four: PRO, the ROC of images and of pixels, and the scores of images."""
+    """Up to four cards: PRO, the ROC of images and of pixels, and the scores of images."""
     limits = as_fractions(models[0].run.results["evaluation"]["options"]["integration_limits"], "integration_limits")
     reaches = by_limit("aupro", limits, limits)
     widest = max(reaches, key=lambda name: reaches[name])
@@ -61,7 +61,7 @@ def _cards(group: str, models: Sequence[Model]) -> list[str]:
 
 
 def _histogram(group: str, model: Model) -> list[str]:
-    """The scores of normal and anomalous images, with the threshold; nothing where images are not judged."""
+    """A histogram of the scores of normal and anomalous images with the threshold; empty if images are not judged."""
     threshold = model.threshold(group, "image")
     if threshold is None:
         return []

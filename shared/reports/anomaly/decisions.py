@@ -1,4 +1,4 @@
-"""Which images are called anomalous: a table of decisions, and bars by category and by kind of defect."""
+"""The section on decisions: a table for images, and bars by category and kind of defect."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ...evaluation.anomaly_run import ScoredImage
 from ..frame import Part, Section, card, grid, matrix, share_bar
 from .models import Model, compared_texts
 
-_FULL = 2  # categories that have a card each, with a bar for each kind of defect
-_WORST = 4  # categories that are shown of many
+_FULL = 2  # the most categories that get a card each, with a bar for each kind of defect
+_WORST = 4  # categories to show if there are more
 _CALLED = ("called anomalous", "called normal")
 
 
 def decisions_section(model: Model) -> Section:
-    """The decisions of a model on the images of its groups; nothing where images are not judged."""
+    """The decisions of a model on the images of its groups; empty if images are not judged."""
     groups = [group for group in model.run.groups if model.threshold(group, "image") is not None]
     if not groups:
         return Section("Decisions", "Decisions", "")
@@ -61,7 +61,7 @@ def _called(model: Model, group: str, anomalous: bool, called: bool) -> int:
 
 
 def _card_of(model: Model, group: str) -> str:
-    """A bar for each kind of defect, and one for the normal images."""
+    """A card with a bar for each kind of defect, and one for normal images."""
     images, threshold = model.images(group), model.threshold(group, "image")
     kinds = sorted({image.image.defect for image in images if image.anomalous})
     bars = [
@@ -79,7 +79,7 @@ def _card_of(model: Model, group: str) -> str:
 
 
 def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> str:
-    """The categories with the largest share of missed defects, or of false alarms."""
+    """A card of the categories with the highest rates of missed defects, or of false alarms."""
 
     def share(group: str) -> float:
         images = [image for image in model.images(group) if image.anomalous == anomalous]
@@ -95,7 +95,7 @@ def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> str:
 
 
 def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> str:
-    """How many of some images of one side are called anomalous."""
+    """A bar with the number of images on one side that are called anomalous."""
     threshold = model.threshold(group, "image")
     called = sum(threshold is not None and image.score > threshold for image in images)
     anomalous = any(image.anomalous for image in images)
@@ -106,7 +106,7 @@ def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> 
 
 
 def _threshold_text(threshold: float, images: Sequence[ScoredImage]) -> str:
-    """A threshold in as few digits as tell it from the nearest scores on either side."""
+    """A threshold with as few digits as distinguish it from the nearest scores on both sides."""
     scores = [image.score for image in images]
     near = [
         *([min(score for score in scores if score > threshold)] if any(score > threshold for score in scores) else []),

@@ -1,4 +1,4 @@
-"""The images that are judged worst, with their maps; the worst first, with filters. Needs Pillow."""
+"""The section of the worst images with their maps and filters, worst first. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ KINDS = {
     "lowest": "Anomalous, lowest scores",
     "highest": "Normal, highest scores",
 }
-_SIDES = ((60, 320), (300, 224))  # pixels of a picture, by how many tiles there are at most
+_SIDES = ((60, 320), (300, 224))  # (number of tiles, pixels of a picture), for up to that number
 _SMALLEST = 160
-_MOST_FILTERS = 10  # names of categories and defects among the filters
+_MOST_FILTERS = 10  # the most names of categories and defects among the filters
 
 
 def images_section(models: Sequence[Model], count: int, *, progress: bool = False) -> Section:
-    """At most `count` images of each kind of error of each group, of the first model."""
+    """The section with at most `count` images for each kind of error in each group, by the first model."""
     groups = models[0].run.groups
     chosen = {group: [*worst_images(models[0], group, count)] for group in groups}
     number = sum(map(len, chosen.values()))
@@ -64,7 +64,7 @@ def _lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
 
 
 def _keys(model: Model) -> str:
-    """The key to the lines over images."""
+    """The legend of the lines over images."""
     keys = '<span><i class="line defect"></i>true defect</span>'
     if any(model.threshold(group, "pixel") is not None for group in model.run.groups):
         keys += '<span><i class="line flagged"></i>score &gt; threshold of pixels</span>'
@@ -110,7 +110,7 @@ def _tile(
 
 
 def _words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:
-    """The decision on an image, and its number of flagged pixels."""
+    """Lines on the decision on an image, and its number of flagged pixels."""
     score, image = worst.image.score, model.threshold(worst.group, "image")
     pixel = model.threshold(worst.group, "pixel")
     if image is None:
@@ -129,7 +129,7 @@ def _words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:
 
 
 def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
-    """The lowest and the highest finite score of some maps."""
+    """The lowest and highest finite scores of maps."""
     low, high = np.inf, -np.inf
     for content in contents:
         finite = content.score_map[np.isfinite(content.score_map)]
@@ -139,5 +139,5 @@ def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
 
 
 def _key(what: str, name: str) -> str:
-    """A name as one word, for a filter."""
+    """A name encoded as one word, for a filter."""
     return f"{what}-{name.encode().hex()}"

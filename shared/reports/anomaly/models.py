@@ -15,7 +15,7 @@ class Model(NamedTuple):
     name: str
 
     def threshold(self, group: str, level: str) -> float | None:
-        """The threshold of a level that was chosen before, else that of the best F1; None if it was not judged."""
+        """The threshold for images or pixels: as chosen, else of the best F1; None if they are not judged."""
         results = self.run.results
         chosen = results["evaluation"]["options"][f"{level}_threshold"]
         if isinstance(chosen, Mapping):
@@ -28,7 +28,7 @@ class Model(NamedTuple):
 
     @property
     def thresholds_in_words(self) -> str:
-        """Where the thresholds of images come from."""
+        """The origin of the thresholds for images, in words."""
         is_fixed = self.run.results["evaluation"]["options"]["image_threshold"] is not None
         return "the threshold chosen before" if is_fixed else "its threshold of the best F1 on these images"
 
@@ -37,19 +37,19 @@ class Model(NamedTuple):
         return images_of(self.run, group)
 
     def right(self, group: str, image: ScoredImage) -> bool:
-        """Whether an image of a group is decided rightly, where images are judged."""
+        """Whether the decision on an image of a group is correct, if images are judged."""
         threshold = self.threshold(group, "image")
         return threshold is not None and (image.score > threshold) == image.anomalous
 
 
 def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
-    """The names of the folders of maps; the whole paths where they are one."""
+    """The names of the folders of maps; full paths if the names are equal."""
     names = [run.listed.folder.resolve().name for run in runs]
     return names if len(set(names)) == len(names) else [str(run.listed.folder) for run in runs]
 
 
 def compared_texts(score: float, threshold: float) -> tuple[str, str]:
-    """Two numbers as short texts that compare as the numbers do.
+    """Two numbers as short texts that keep their order.
 
     >>> compared_texts(12.6, 9.3), compared_texts(0.30004, 0.30003)
     (('12.6', '9.3'), ('0.30004', '0.30003'))

@@ -1,4 +1,4 @@
-"""The numbers of a report of anomaly maps, with intervals where these are quick to have."""
+"""The numbers of a report of anomaly maps, with intervals if these are quick."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...evaluation.map_reading import map_reader, reading_options
 from ...formats.written.flat import KINDS
 from ...metric.results import Results
 
-_SURE = 4_000_000  # pixels, up to which intervals are computed for the headline
+_SURE = 4_000_000  # the most pixels for which intervals are computed for the headline
 _RESAMPLES, _LEVEL = 200, 0.95
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
 _OF_IMAGES = "of rates of images: "
@@ -26,9 +26,9 @@ ENDS = ("_low", "_high", "_error")
 
 
 class Numbers(NamedTuple):
-    """The results of a model and of another one, and their comparison; with intervals where they are quick to have.
+    """The results of a model, of another model if there is one, and their comparison, with intervals if quick.
 
-    intervals: how they were made, in words
+    intervals: a description of how they were computed
     """
 
     results: Results
@@ -38,7 +38,7 @@ class Numbers(NamedTuple):
 
     @property
     def keys(self) -> list[str]:
-        """The rates, those first that matter most."""
+        """The keys of rates, most important first."""
         options = self.results["evaluation"]["options"]
         limits = as_fractions(options["integration_limits"], "integration_limits")
         reaches = by_limit("aupro", limits, limits)
@@ -48,7 +48,7 @@ class Numbers(NamedTuple):
 
     @property
     def of_images_only(self) -> bool:
-        """Whether there are intervals of the rates of images alone."""
+        """Whether only the rates of images have intervals."""
         return self.intervals.startswith(_OF_IMAGES)
 
     def higher(self, key: str) -> bool | None:
@@ -58,10 +58,10 @@ class Numbers(NamedTuple):
 
 
 def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mapping[str, Any] | None) -> Numbers:
-    """The numbers of runs, with intervals.
+    """The numbers of one or two runs, with intervals.
 
-    Those that were run without a confidence_level get intervals of 200 resamples: of small data all rates, of others
-    those of images, for which no file is read.
+    Without a confidence_level, intervals use 200 resamples: for small data of all rates, otherwise of the rates of
+    images, for which no file is read.
     """
     options = {**run.results["evaluation"]["options"], "per_image": False}
     if options["confidence_level"] is None:
@@ -88,7 +88,7 @@ def _is_small(run: AnomalyRun) -> bool:
 
 
 def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
-    """The numbers with intervals of image rates, from the scores of images, each of which is a map of one pixel."""
+    """The numbers with intervals of image rates; each image's score is passed as a map of one pixel."""
     groups = run.groups
     if any("/" in group for group in groups) or "image_auroc" not in run.results:
         return Numbers(run.results, None if other is None else other.results, None)
@@ -111,10 +111,10 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
 
 
 def _in_order(run: AnomalyRun) -> list[ScoredImage]:
-    """The images by their names, so that two models have them in one order."""
+    """The images sorted by name, so that the order is equal for two models."""
     return sorted(run.images, key=lambda image: (image.image.category, image.image.name))
 
 
 def _as_maps(run: AnomalyRun) -> np.ndarray:
-    """(N, 1, 1), the scores of images."""
+    """The scores of images as maps (N, 1, 1)."""
     return np.asarray([image.score for image in _in_order(run)])[:, None, None]

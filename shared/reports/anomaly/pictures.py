@@ -1,4 +1,4 @@
-"""Pictures of a test image within a page: the photograph, its map in colours, outlines of regions. Needs Pillow."""
+"""Draw a test image for a page: the photograph, its map in colours, outlines of regions. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...extras import extra
 from ..frame import picture_html
 from ..thumbnails import photograph
 
-_GRID = 128  # cells along the longer side of an image, in which outlines are drawn
-_MOST = 6_000  # letters of an outline, beyond which the cells are larger
-# from low to high, in perceived lightness too; the middle is the threshold
+_GRID = 128  # cells along the longer side of an image, for outlines
+_MOST = 6_000  # the most characters of an outline; longer ones get larger cells
+# from low to high, with increasing perceived lightness; the middle is the threshold
 _HEAT = ((0, 0, 4), (59, 15, 112), (140, 41, 129), (222, 73, 104), (254, 159, 109), (252, 253, 191))
 
 
 def photo_html(path: Path, shape: Sequence[int], side: int, alt: str, over: str) -> str:
-    """A photograph with outlines over it.
+    """A photograph with outlines over it, as HTML.
 
     Parameters: path; shape of its map, (H, W); side, of the picture, its longer one, in pixels; alt, a sentence; over,
     of `outline`.
@@ -33,7 +33,7 @@ def photo_html(path: Path, shape: Sequence[int], side: int, alt: str, over: str)
 def heat_html(
     score_map: np.ndarray, scale: tuple[float, float], threshold: float | None, side: int, alt: str, over: str = ""
 ) -> str:
-    """A map in colours with outlines over it: `heat_picture` from low to high."""
+    """A map in colours with outlines over it, as HTML; see `heat_picture`."""
     rows, columns = _scaled(score_map.shape, _GRID)
     small = resized_map(score_map, _scaled(score_map.shape, side), "nearest")
     content = base64.b64encode(heat_picture(small, scale[0], threshold, scale[1])).decode()
@@ -41,7 +41,7 @@ def heat_html(
 
 
 def heat_picture(score_map: np.ndarray, low: float, threshold: float | None, high: float) -> bytes:
-    """A map in colours, dark to light from low to high, as .png; with a threshold, that is in the middle.
+    """A map as a .png in colours from dark (low) to light (high), with the threshold, if any, in the middle.
 
     Parameters: score_map (H, W); low < high, where colours begin and end.
     """
@@ -59,9 +59,9 @@ def heat_picture(score_map: np.ndarray, low: float, threshold: float | None, hig
 
 
 def outline(region: np.ndarray, name: str) -> str:
-    """The borders of a region as the path of an SVG with that class; "" for no region.
+    """The border of a region as an SVG path with the class `name`; "" for an empty region.
 
-    A cell belongs to the region if any of its pixels does, so that one which is thin can still be seen.
+    A cell belongs to the region if any of its pixels does, so that thin regions stay visible.
 
     >>> outline(np.asarray([[False, True]]), "defect")
     '<path class="defect" d="M64 0H128M64 64H128M64 0V64M128 0V64"/>'
@@ -75,7 +75,7 @@ def outline(region: np.ndarray, name: str) -> str:
 
 
 def _cells(region: np.ndarray, side: int) -> np.ndarray:
-    """Reduce a region to a grid of at most that many cells a side."""
+    """Reduce a region to a grid of at most `side` cells a side."""
     rows, columns = _scaled(region.shape, side)
     if rows >= region.shape[0] and columns >= region.shape[1]:
         return resized_map(region, (rows, columns), "nearest")
@@ -86,7 +86,7 @@ def _cells(region: np.ndarray, side: int) -> np.ndarray:
 
 
 def _borders(cells: np.ndarray, cell: int) -> str:
-    """The borders of cells, in runs as long as they are."""
+    """The borders of cells, joined to the longest lines."""
     padded = np.pad(cells, 1)
     across = padded[1:, 1:-1] != padded[:-1, 1:-1]
     down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T
@@ -95,7 +95,7 @@ def _borders(cells: np.ndarray, cell: int) -> str:
 
 
 def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
-    """The line, the start and the end of each run of edges."""
+    """The line, start and end of each run of edges."""
     steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     lines, starts = np.nonzero(steps == 1)
     ends = np.nonzero(steps == -1)[1]

@@ -1,4 +1,4 @@
-"""A report to look at: the numbers, the decisions, the curves, and the images that are judged worst. Needs Pillow."""
+"""Write a report of anomaly maps: numbers, decisions, curves, and the worst images. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write_anomaly_report(
 
 
 def _said(run: AnomalyRun, names: Sequence[str]) -> list[str]:
-    """A line on the data evaluated."""
+    """Lines on the evaluated data."""
     record = run.results["evaluation"]
     count, images = len(record["categories"]), len(run.images)
     title = TITLES.get(record["layout"], "masks in a folder")
@@ -85,7 +85,7 @@ def _said(run: AnomalyRun, names: Sequence[str]) -> list[str]:
 
 
 def _facts(run: AnomalyRun) -> dict[str, str]:
-    """The folders, the options that are not the default, and the versions of what computed them."""
+    """The folders, the options that differ from the defaults, and the versions of packages."""
     record = run.results["evaluation"]
     facts = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern")}
     if record["void_where_invalid"]:

@@ -9,11 +9,11 @@ from ...anomaly.words import meaning
 from ..frame import Figure, Section, data_table, facts_html, headline
 from .numbers import ENDS, Numbers
 
-_BESIDE = 3  # categories in a table of all numbers, so that it is not wider than a page
+_BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
 
 
 def headline_html(numbers: Numbers, names: Sequence[str]) -> str:
-    """Three numbers with their intervals, and which model is better, where that can be said."""
+    """Three numbers with their intervals and, if it is certain, the better model."""
     results, table = numbers.results, None
     figures = []
     for key in numbers.keys[:3]:
@@ -31,7 +31,7 @@ def headline_html(numbers: Numbers, names: Sequence[str]) -> str:
 
 
 def _sure_rows(comparison: Mapping[str, Any], keys: Sequence[str]) -> dict[str, list[Any]] | None:
-    """The rows of a comparison that have intervals, in the order of keys; None where none has."""
+    """The rows of a comparison with intervals, in the order of keys; None if there are none."""
     names = ("key", "first", "second", "difference", "low", "high", "better")
     rows = {row[0]: row for row in zip(*(comparison[name] for name in names)) if row[4] is not None}
     ordered = [rows[key] for key in keys if key in rows]
@@ -39,7 +39,7 @@ def _sure_rows(comparison: Mapping[str, Any], keys: Sequence[str]) -> dict[str, 
 
 
 def categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
-    """The table by category, with a bar for each model in its cells."""
+    """The table by category, with a bar for each model in every cell."""
     results, other = numbers.results["groups"], (numbers.other or {}).get("groups")
     shown = [*numbers.keys[:5], *(key for key in ("pixel_fpr95tpr", "segment_f1") if key in numbers.keys[5:])]
     several = len(results["group"]) > 1
@@ -67,7 +67,7 @@ def _titled(key: str, numbers: Numbers) -> str:
 
 
 def all_numbers(numbers: Numbers, names: Sequence[str]) -> str:
-    """Every rate with its interval; of two models, their difference with its own."""
+    """Every rate with its interval; for two models, also the difference with its interval."""
     keys, table = numbers.keys, numbers.comparison
     columns: dict[str, list[Any]] = {"key": keys, names[0]: [numbers.results[key] for key in keys]}
     if numbers.other is not None:
@@ -84,7 +84,7 @@ def all_numbers(numbers: Numbers, names: Sequence[str]) -> str:
 
 
 def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
-    """Every number of each category, of each model: a row for each key, a few categories beside each other."""
+    """All numbers of each model by category: a row for each key, a few categories side by side."""
     tables = []
     for name, results in zip(names, (numbers.results, numbers.other)):
         groups = (results or {}).get("groups", {})
@@ -100,6 +100,6 @@ def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
 
 
 def meanings(numbers: Numbers) -> str:
-    """List the keys and thresholds of the results with the meaning of each, in words."""
+    """A list of the keys and thresholds of the results with their meanings."""
     keys = [*numbers.keys, *(key for key in numbers.results["groups"] if key.endswith("_threshold"))]
     return facts_html({key: words for key in dict.fromkeys(keys) if (words := meaning(key))})

@@ -1,4 +1,4 @@
-"""The images of a group that are judged worst by a model, by kind of error."""
+"""Select a model's worst images of a group, by kind of error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .models import Model
 
 
 class Worst(NamedTuple):
-    """An image to be shown: its group, its kind of error, its place among those, and the image."""
+    """An image to show: its group, its kind of error, its rank among these, and the image."""
 
     group: str
     kind: str
@@ -42,14 +42,14 @@ def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
 
 
 def _covered(model: Model, group: str, content: MapAndMask) -> float:
-    """The share of the anomalous pixels of an image that are above the threshold."""
+    """The fraction of an image's anomalous pixels above the threshold."""
     threshold = model.threshold(group, "pixel")
     mask = content.masks.mask
     return 1.0 if threshold is None or not mask.any() else float((content.score_map[mask] > threshold).mean())
 
 
 def read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
-    """The map of a model and the masks of each of some images, read as they come."""
+    """The map and the masks of each image, read one by one."""
     read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
     pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
     return (read(pairs[one.image.category, one.image.name]) for one in images)

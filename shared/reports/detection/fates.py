@@ -19,15 +19,15 @@ FATE_COLORS = {
     "missed": "edge",
 }
 _SIDES = ("unknown", "known")
-_MATRIX = 8  # rows and columns of the confusions
+_MATRIX = 8  # the most rows and columns of the confusion matrix
 _DECISIONS = ("right class", "wrong class", "unknown", "badly placed", "missed")
 _RIGHT = [("Known", "right class"), ("Unknown", "unknown")]
 
 
 def fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str]) -> Section:
-    """The bars of known and of unknown objects, and the known classes that unknown objects were called.
+    """The section on fates: bars of known and unknown objects, and the known classes that unknown objects were called.
 
-    Parameters: errors of each detector by its name, the first of which is the report's; names of classes by id.
+    Parameters: errors of each detector by name, the report's detector first; class names by id.
     """
     first = next(iter(errors.values()))
     cards = [card(*(_bars(errors, side) for side in _SIDES))]
@@ -37,7 +37,7 @@ def fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str
 
 
 def decisions_section(errors: DetectionErrors) -> Section:
-    """Counts of decisions: each object once, and the boxes where nothing is."""
+    """The section on decisions: counts of objects, and of boxes where nothing is."""
     fates = errors.fates
     both = {side: fates[side, "badly placed"] + fates[side, "both"] for side in _SIDES}
     known: list[int | None] = [fates["known", fate] for fate in ("found", "called another known", "called unknown")]
@@ -63,10 +63,10 @@ def decisions_section(errors: DetectionErrors) -> Section:
 
 
 def kinds_html(results: Mapping[str, Any], errors: DetectionErrors) -> str:
-    """The kinds of errors with their counts, and what mending each would gain, where results hold it."""
+    """A table of the kinds of errors with their counts and, if in the results, the gain from correcting each kind."""
     note = (
-        "<p>Gains are what mending one kind alone would add; they do not add up. What is badly placed or misnamed"
-        " becomes right, false positives of other kinds go, missed objects no longer count.</p>"
+        "<p>A gain is the effect of correcting one kind alone; gains do not add up. Badly placed or misnamed boxes"
+        " become right, other false positives are removed, and missed objects no longer count.</p>"
     )
     if "errors" in results:
         table = dict(results["errors"])
@@ -77,7 +77,7 @@ def kinds_html(results: Mapping[str, Any], errors: DetectionErrors) -> str:
 
 
 def _bars(errors: Mapping[str, DetectionErrors], side: str) -> str:
-    """The bar of one detector, or the bars of several with their names below a title."""
+    """The bars of all detectors below a title; several bars have names."""
     title, parts = f"{side.capitalize()} objects", {name: _parts(one, side) for name, one in errors.items()}
     if len(parts) == 1:
         return stacked_bars(dict(zip([title], parts.values())), unit="objects")
@@ -89,7 +89,7 @@ def _parts(errors: DetectionErrors, side: str) -> list[Part]:
 
 
 def _said(errors: DetectionErrors) -> str:
-    """A sentence on the unknown objects that were not found."""
+    """A sentence on the fates of unknown objects."""
     own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
     total = sum(own.values())
     if not total:
@@ -109,7 +109,7 @@ def _said(errors: DetectionErrors) -> str:
 
 
 def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """Which known classes the unknown objects were called; of many classes the most frequent pairs."""
+    """The known classes that unknown objects were called, as a matrix or, for many classes, the most frequent pairs."""
     rows, columns = (sorted({pair[place] for pair in errors.confused}) for place in (0, 1))
     title, note = "Called known, as what", f"({sum(errors.confused.values()):,} objects)"
     called = {label: names.get(label, str(label)) for label in (*rows, *columns)}

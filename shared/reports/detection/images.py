@@ -1,4 +1,4 @@
-"""The images of a detection report: those with the most errors, and one error of each kind. Needs Pillow."""
+"""The images of a detection report: the images with the most errors, and one error of each kind. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEYS = (
 def images_section(
     errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str], rows: Sequence[int], progress: bool
 ) -> Section:
-    """The images of some rows, the worst first, with filters.
+    """The section of images, worst first, with filters.
 
     Parameters: errors; data set; names of classes by id; rows, places of the images; progress, whether to show a
     bar on a terminal.

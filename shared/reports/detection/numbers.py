@@ -1,4 +1,4 @@
-"""The numbers of a detection report: its headline, its tables by class, and all of them."""
+"""The numbers of a detection report: its headline, its tables by class, and a table of all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TABLES = ("per_class", "per_image", "errors")
 
 
 def headline_html(detections: Detections, results: Results, names: Sequence[str], options: Mapping[str, Any]) -> str:
-    """Three numbers with their intervals, which are computed where results lack them, and the comparison."""
+    """Three numbers with intervals, which are computed if results lack them, and the comparison."""
     openset, kinds = results["openset_metrics"], results.get(KINDS, {})
     words = next((words for words in _HEADLINES if all(key in openset for key in words)), {})
     if not words:
@@ -71,7 +71,7 @@ def _higher(kinds: Mapping[str, Any], key: str) -> bool | None:
 
 
 def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Section:
-    """The table by class, with bars of recall and precision; all its columns are among the details."""
+    """The section by class, with bars of recall and precision; the details have all columns."""
     table = errors.by_class
     columns: dict[str, list[Any]] = {
         "class": [names.get(label, str(label)) for label in table["class"]],
@@ -90,13 +90,13 @@ def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Sectio
 
 
 def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """The table by class with every column that there is, for the details."""
+    """The table by class with all columns, for the details."""
     named = [names.get(label, str(label)) for label in errors.by_class["class"]]
     return data_table({"name": named, **errors.by_class}, "All columns by class")
 
 
 def all_numbers(results: Results, names: Sequence[str]) -> str:
-    """Every number of the results with its interval, of both detectors where there are two."""
+    """Every number of the results with its interval, for one or two detectors."""
     values, others = _numbers(results), _numbers(results.get("other", {}))
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
     if others:
@@ -111,7 +111,7 @@ def all_numbers(results: Results, names: Sequence[str]) -> str:
 
 
 def _numbers(results: Results) -> dict[str, Any]:
-    """The numbers of both parts of the results, those with an interval as (value, low, high)."""
+    """The numbers of both parts of the results; with an interval, as (value, low, high)."""
     parts = [results.get(part, {}) for part in ("openset_metrics", "standard_metrics")]
     plain = {key: value for part in parts for key, value in part.items() if isinstance(value, (int, float))}
     ends = {f"{key}_{end}" for key in plain for end in ("low", "high")}
@@ -123,7 +123,7 @@ def _numbers(results: Results) -> dict[str, Any]:
 
 
 def options_and_versions(options: Mapping[str, Any]) -> dict[str, str]:
-    """The options of the metric that were given, and the versions of what computed them."""
+    """The chosen options of the metric, and the versions of packages."""
     values = {
         name: " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         for name, value in options.items()

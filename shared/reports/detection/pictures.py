@@ -1,4 +1,4 @@
-"""The boxes of an image, drawn over it, coloured by what became of them."""
+"""Draw the boxes of an image over it, coloured by outcome."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...formats.boxes.dataset import Size
 from ..frame import picture_html
 from ..thumbnails import photograph
 
-MOST = 60  # boxes of a picture; more hide it
-_NAMED = 12  # of the boxes that are drawn
+MOST = 60  # the most boxes to draw; more would hide the image
+_NAMED = 12  # the most boxes with names
 _CLASSES = {
     FOUND: "found",
     OBJECT: "object",
@@ -25,7 +25,7 @@ _CLASSES = {
     "both, known called another known": "placed",
     "both, known called unknown": "placed",
     "both, unknown called known": "placed",
-}  # all others lie on nothing
+}  # all other kinds lie on nothing
 _UNNAMED = (FOUND, OBJECT)
 _LAST = (FOUND, "duplicate", "background called known", "background called unknown")
 
@@ -39,7 +39,7 @@ def image_with_boxes(
     side: int,
     quality: int = 82,
 ) -> tuple[str, int]:
-    """An image with its boxes as HTML, and how many of them are drawn.
+    """An image with its boxes as HTML, and the number of boxes drawn.
 
     Parameters: path of the image, or None for a plain ground as large as size says, or as the boxes reach; boxes;
     names of classes by id; alt, a sentence; side, of the picture within the page, its longer one, in pixels, and the
@@ -60,9 +60,9 @@ def image_with_boxes(
 
 
 def shown_boxes(boxes: Sequence[ErrorBox]) -> list[ErrorBox]:
-    """At most `MOST` boxes: errors about objects first, then what is right, then what lies on nothing.
+    """At most `MOST` boxes: errors on objects first, then right boxes, then boxes on nothing.
 
-    Those that were left out are the least confident. They come in an order in which errors are drawn above others.
+    The least confident boxes are left out. The order is such that errors are drawn on top.
     """
     place = {kind: at for at, kind in enumerate(_LAST, 1)}
     ranked = sorted(boxes, key=lambda box: place.get(box.kind, 0))
@@ -70,7 +70,7 @@ def shown_boxes(boxes: Sequence[ErrorBox]) -> list[ErrorBox]:
 
 
 def box_words(box: ErrorBox, names: Mapping[int, str]) -> str:
-    """The outcome of a box, in words.
+    """The outcome of a box as text.
 
     >>> box_words(ErrorBox((0, 0, 1, 1), "unknown called known", 0, 0.5, 6), {0: "zero", 6: "six"})
     'called zero (0.50), is six: unknown called known'
@@ -91,7 +91,7 @@ def _rect(box: ErrorBox, names: Mapping[int, str]) -> str:
 
 
 def _name(box: ErrorBox, names: Mapping[int, str], letters: float, reach: float) -> str:
-    """Write the class of an erroneous box above it, or below where there is no room."""
+    """The class of an erroneous box, above the box, or below it if there is no room."""
     if _CLASSES.get(box.kind) in (None, *_UNNAMED):
         return ""
     x1, y1, _, y2 = box.box

@@ -1,4 +1,4 @@
-"""A report to look at: the numbers, where the objects went, and the images with the most errors. Needs Pillow."""
+"""Write a report of detections: numbers, fates of the objects, and the images with the most errors. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write_report(
 
 
 def _facts(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
-    """The facts on the data evaluated."""
+    """Lines on the evaluated data."""
     counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
     known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
     return [

@@ -1,4 +1,4 @@
-"""Bars that are divided into parts, such as the fates of objects."""
+"""Bars divided into parts, such as the fates of objects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from .blocks import keys_html
 from .values import percent
 
-_LEGIBLE = 0.07  # of a bar, a part that a number fits into
+_LEGIBLE = 0.07  # fraction of a bar that has room for a number
 
 
 class Part(NamedTuple):
-    """A part of a bar: its name, how many things it stands for, and its colour, a token."""
+    """A part of a bar: its name, its count, and its colour, a token."""
 
     name: str
     number: int
@@ -21,7 +21,7 @@ class Part(NamedTuple):
 
 
 def stacked_bars(bars: Mapping[str, Sequence[Part]], *, unit: str, keys: bool = True, thin: bool = False) -> str:
-    """A bar for each name, with the counts in its parts, and a key of the colours below.
+    """A bar for each name, with counts in its parts, and a legend of the colours below.
 
     Parameters: bars, the parts of each in the same order; unit, what is counted, such as "unknown objects"; keys,
     whether there is a key, with shares of the first bar; thin, for bars without numbers.

@@ -1,4 +1,4 @@
-"""Small pieces of a report: cards, grids, lists of facts, and keys of colours."""
+"""Small blocks of a report: cards, grids, lists of facts, and legends."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ COLORS = ("known", "unknown", "misplaced", "both", "edge", "d1", "d2", "d3")
 
 
 def card(*html: str, title: str = "", note: str = "") -> str:
-    """A figure in a frame, with a title and, in grey behind it, a note."""
+    """A framed figure with a title and a grey note after it."""
     head = f'<h3>{escape(title)} <span class="quiet">{escape(note)}</span></h3>' if title else ""
     return f'<figure class="card">{head}{"".join(html)}</figure>'
 
 
 def grid(*html: str, columns: int = 2) -> str:
-    """Cards beside each other, at most `columns` (1 to 4) where there is room."""
+    """Cards side by side, up to `columns` (1 to 4) if there is room."""
     return f'<div class="grid{columns}">{"".join(html)}</div>'
 
 
@@ -26,7 +26,7 @@ def facts_html(facts: Mapping[str, str]) -> str:
 
 
 def keys_html(keys: Sequence[tuple[str, str, str]]) -> str:
-    """A colour key: for each colour a token, its name, and a number or "" behind it."""
+    """A legend: for each colour its token, its name, and a number or ""."""
     said = (
         f'<span><i class="box {token}"></i>{escape(name)}{f" <b>{escape(value)}</b>" if value else ""}</span>'
         for token, name, value in keys
@@ -35,5 +35,5 @@ def keys_html(keys: Sequence[tuple[str, str, str]]) -> str:
 
 
 def region(html: str, name: str, classes: str = "scroll") -> str:
-    """A part of the page that scrolls by itself, also by the keyboard."""
+    """A part of the page that scrolls on its own, also with the keyboard."""
     return f'<div class="{classes}" tabindex="0" role="region" aria-label="{escape(name)}">{html}</div>'

@@ -14,11 +14,11 @@ _ARROWS = {
     False: '<span class="way" title="lower is better">↓</span>',
     None: "",
 }
-_ROWS = 8  # of a comparison on the first screen; a report has the others among all numbers
+_ROWS = 8  # of a comparison on the first screen; the others are among all numbers
 
 
 class Figure(NamedTuple):
-    """A number of the headline: its key, its value and interval, whether higher is better, and a few plain words."""
+    """A number of the headline: its key, value and interval, whether higher is better, and a short explanation."""
 
     key: str
     value: float | None
@@ -36,7 +36,7 @@ def headline(
     note: str = "",
     hint: str = "",
 ) -> str:
-    """The numbers as cards; with a comparison, which of the two models is better, and a row for each of its keys.
+    """The numbers as cards; with a comparison, also which of the two models is better, and a row for each key.
 
     Parameters: figures, at most three; names of the two models; table of `compare` (of one with groups, the means);
     higher, for its keys, whether higher is better, None for those that are not shown, since neither way is; note, what
@@ -119,12 +119,12 @@ def _line(row: _Row, one: str, other: str, scale: _Scale, higher: bool | None) -
 
 
 def _is_share(row: _Row) -> bool:
-    """Whether a difference is one of rates; counts would need another scale."""
+    """Whether a row compares rates; counts would need another scale."""
     return max(abs(row.low), abs(row.high), abs(row.difference)) <= 1
 
 
 class _Scale:
-    """The axis of the differences: 0, and the farthest ends of intervals on either side, with a margin."""
+    """The axis of the differences, which includes 0 and all intervals, with a margin."""
 
     def __init__(self, rows: Sequence[_Row]) -> None:
         self.low = min([0.0, *(row.low for row in rows)])
@@ -135,7 +135,7 @@ class _Scale:
         return 50.0 if not width else 4 + 92 * (value - self.low) / width
 
     def head(self) -> str:
-        """The ends of the axis and 0, without an end that would touch the 0."""
+        """The labels of the axis's ends and 0, without an end that would touch 0."""
         apart = (self.high - self.low) / 5
         ends = [0.0, *(end for end in (self.low, self.high) if abs(end) > apart)]
         said = "".join(f'<span style="left:{self.at(end):.1f}%">{_short(end)}</span>' for end in ends)

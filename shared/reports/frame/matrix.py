@@ -1,4 +1,4 @@
-"""Matrices of decisions: counts, shaded by their share of the row."""
+"""Matrices of decisions: counts, shaded by their fraction of the row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def matrix(
     notes: Mapping[str, str] = {},
     shares: bool = True,
 ) -> str:
-    """Counts of decisions, shaded by their share of the row.
+    """Counts of decisions as a table, shaded by their fraction of the row.
 
     Parameters: rows, the counts of each, None for a cell that cannot be; columns; name, what the table is; colors, a
     token for all cells, or for (row, column), by default unknown; right, the cells that are right decisions, which are

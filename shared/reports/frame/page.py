@@ -1,4 +1,4 @@
-"""A report as one HTML file: its head, its contents, its sections."""
+"""Lay out a report as one HTML file: head, contents and sections."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def report_html(
     *,
     date: datetime | None = None,
 ) -> str:
-    """The whole report.
+    """The HTML of a report.
 
     Parameters: title; command, what made it, such as "openworld-metrics detect"; facts, what was evaluated (names of
     the data, how many images), to which the date and the version of this package are added; headline, of `headline`;
@@ -79,7 +79,7 @@ def report_html(
 
 
 def details(folds: Mapping[str, str]) -> Section:
-    """The last section: what most readers skip, folded, each fold with its name. Print shows all of it."""
+    """The last section: collapsed parts by name, for details that most readers skip. Prints show all of them."""
     body = "".join(
         f'<details class="fold"><summary>{escape(name)}</summary>{html}</details>' for name, html in folds.items()
     )

@@ -1,4 +1,4 @@
-"""Tables of a report: a row for each class or category, with bars in its cells."""
+"""Tables of a report: rows for classes or categories, with bars in cells."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ class Tile(NamedTuple):
     """An image of the grid.
 
     title: its name, in bold
-    words: lines below the title
-    picture: HTML of one picture or several, of `picture_html`; "" for none
-    kinds: keys of the filters that show it
+    words: the lines below the title
+    picture: the HTML of one or several pictures, from `picture_html`; "" for none
+    kinds: the keys of the filters that show it
     """
 
     title: str
@@ -25,7 +25,7 @@ class Tile(NamedTuple):
 def tiles_html(
     tiles: Sequence[Tile], filters: Mapping[str, str], *, everything: str = "All", wide: bool = False
 ) -> str:
-    """The grid, below a button for each filter that some tile has, with how many it shows.
+    """The grid, below a button for each filter with tiles and their number.
 
     Parameters: tiles, the worst first; filters, a name for each kind; everything, the name of the filter that shows
     all; wide, for tiles of several pictures.
@@ -38,7 +38,7 @@ def tiles_html(
 
 
 def picture_html(source: str | None, alt: str, size: tuple[int, int], over: str = "") -> str:
-    """A picture, and an SVG of its size over it.
+    """A picture with an SVG of its size over it.
 
     Parameters: source, a data: URI of `photograph`, or the name of a file beside the report; None for a plain ground;
     alt, a sentence; size, width and height in pixels; over, the contents of the SVG, in pixels of `size`.

@@ -1,4 +1,4 @@
-"""Numbers as reports write them: three decimals, a true minus, intervals in brackets."""
+"""Format numbers for reports: three decimals, a minus sign, intervals in brackets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MOST = 6
 
 
 def number(value: float | None, digits: int = DIGITS) -> str:
-    """A number as text: integers whole, others with three decimals, with more where 0 or 1 would be false.
+    """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
 
     >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(None)
     ('0.704', '1.000', '0.9997', '1,291', '−0.500', '–')
@@ -44,7 +44,7 @@ def interval(low: float, high: float, digits: int = DIGITS) -> str:
 
 
 def percent(count: int, total: int) -> str:
-    """A share in whole percent; "<1 %" and ">99 %" where a whole number would be false.
+    """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
 
     >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
     ('68 %', '<1 %', '>99 %', '0 %', '–')

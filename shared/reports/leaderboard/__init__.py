@@ -1,1 +1,1 @@
-"""Tables of many models: their order, ranks, and the models that do not differ from the best."""
+"""Compare many models in a table: order, ranks, and the models that do not differ from the best."""

@@ -1,4 +1,4 @@
-"""Which models do not differ from the best, by a paired bootstrap of the samples that saved results keep."""
+"""Find the models that do not differ from the best, by a paired bootstrap of the samples in saved results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _RESAMPLES = 1000
 def undecided(
     results: Mapping[str, Mapping[str, object]], confidence_level: float = 0.95, seeds: str | None = None
 ) -> dict[Place, bool]:
-    """Whether each number, (model, group, key), may be as good as the best of its group and key.
+    """Whether each number (model, group, key) does not differ significantly from the best of its group and key.
 
-    The best is compared with each of the others by a paired bootstrap: each resample draws the same samples for all
-    models, and the same seeds where models have several,
+    The best is compared with each other model by a paired bootstrap: each resample draws samples, and seeds if there
+    are several, in common for all models,
 
         Δ = mean over drawn seeds s of (best_s − other_s), of drawn samples.
 
@@ -38,9 +38,8 @@ def undecided(
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
     seeds, as of `make_table`: results whose names differ only there are one model.
-    Returns a truth value for each number that could be compared: not those of files without samples, of other samples
-    or seeds than the best has, and of keys whose direction is not known. Numbers equal to the best are no better or
-    worse.
+    Returns a boolean for each number that could be compared, which excludes files without samples or with other samples
+    or seeds than the best, and keys without a known direction. Numbers equal to the best do not differ.
     Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
     of drawing both samples and seeds: Owen, The Pigeonhole Bootstrap, Annals of Applied Statistics 2007.
     """
@@ -48,8 +47,8 @@ def undecided(
     keeping = {name: result for name, result in results.items() if SAMPLES in result}
     pattern = None if seeds is None else Seeds(seeds)
     if pattern is not None and not any(map(pattern.matches, results)):
-        return {}  # they are in the names of groups, which share no samples
-    runs: dict[str, dict[str, str]] = {}  # of each model its files by seed
+        return {}  # the seeds are in the names of groups, which share no samples
+    runs: dict[str, dict[str, str]] = {}  # the files of each model, by seed
     for name in keeping:
         model, seed = (name, "") if pattern is None else (pattern.without(name, OVERALL), pattern.seed(name))
         runs.setdefault(model, {})[seed] = name
@@ -74,7 +73,7 @@ def undecided(
 def _values(
     results: Mapping[str, Mapping[str, object]], runs: Mapping[str, Mapping[str, str]]
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """The numbers of each model by group and key, as means over its seeds, where all seeds have one."""
+    """The numbers of each model by group and key: the means over its seeds, if all seeds have the number."""
     numbers = {name: numbers_of(result) for name, result in results.items()}
     columns: dict[tuple[str, str], dict[str, float]] = {}
     for model, files in runs.items():
@@ -87,7 +86,7 @@ def _values(
 
 
 def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str, str], place: Key) -> float | None:
-    """That of the difference of two models, whose files are by seed; None where they cannot be compared."""
+    """The p-value of the difference of two models, with files by seed; None if they cannot be compared."""
     if best.keys() != other.keys():
         return None
     pairs = [files.difference(best[seed], other[seed], place) for seed in sorted(best)]
@@ -103,7 +102,7 @@ def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str,
 
 
 def not_rejected(p_values: Mapping[str, float | None], chance: float) -> dict[str, bool]:
-    """Whether each hypothesis stands after Holm's correction; None, which no test was made of, is left out.
+    """Whether each hypothesis is not rejected after Holm's correction; untested ones (None) are left out.
 
     >>> not_rejected({"a": 0.01, "b": 0.04, "c": 0.03, "d": None}, 0.05)
     {'a': False, 'c': True, 'b': True}

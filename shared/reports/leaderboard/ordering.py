@@ -1,4 +1,4 @@
-"""The order of the rows of a table, and their ranks."""
+"""Sort and rank the rows of a table."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RANK = "rank"
 
 
 def sorted_by(table: ResultTable, key: str) -> ResultTable:
-    """The rows by a column, the best first; what has no number is last, and so is the mean of groups.
+    """Sort the rows by a column, best first; rows without a number, and the mean of groups, are last.
 
-    Parameters: table; key, the name of a column, or a key, which is that of the mean where groups are columns. Where
-    neither way is known to be better, the highest number is first. Equal numbers keep their order.
-    Raises ValueError for a key that no column has.
+    Parameters: table; key, the name of a column or, if groups are columns, a key, which means its mean. Without a known
+    direction, the highest number is first. Equal numbers keep their order.
+    Raises ValueError for an unknown key.
     """
     i = _column(table, key)
     rows = sorted(table.rows, key=lambda row: (row[0] == OVERALL, _distance(row[1][i])))
@@ -24,11 +24,11 @@ def sorted_by(table: ResultTable, key: str) -> ResultTable:
 
 
 def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
-    """A column of ranks before the others, from 1: by one column, or the mean of the ranks in all.
+    """Add a first column of ranks, from 1: by one column, or the mean of the ranks in all columns.
 
-    Parameters: table; key, as of `sorted_by`: equal numbers have one rank, and what has no number has none. Without
-    it, the mean over the columns of which it is known which way is better, equal numbers having the mean of their
-    places; then a row that lacks a number has no rank.
+    Parameters: table; key, as for `sorted_by`: equal numbers share a rank, and rows without a number have none. Without
+    a key, the mean over the columns with a known direction, where equal numbers have the mean of their ranks; a row
+    that lacks a number then has no rank.
     """
     rows = [cells for name, cells in table.rows if name != OVERALL]
     if key is not None:
@@ -36,7 +36,7 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
     else:
         known = [i for i, _ in enumerate(table.columns) if any(row[i] and row[i].direction for row in rows)]  # type: ignore[union-attr]
         if not known:
-            raise ValueError("rank: expected a column of which it is known which way is better, got none")
+            raise ValueError("rank: expected a column with a known direction, got none")
         places = [_ranks([row[i] for row in rows], ties=True) for i in known]
         ranks = [None if None in own else sum(filter(None, own)) / len(own) for own in zip(*places)]
     of = iter(ranks)
@@ -48,7 +48,7 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
 
 
 def _column(table: ResultTable, key: str) -> int:
-    """The place of the column of a key."""
+    """The index of the column of a key."""
     keys = [next((row[i].key for _, row in table.rows if row[i]), "") for i, _ in enumerate(table.columns)]  # type: ignore[union-attr]
     named = [i for i, name in enumerate(table.columns) if key in (name, name.rpartition("/")[2])]
     having = [i for i, own in enumerate(keys) if key in (own, own.rpartition("/")[2])]
@@ -60,7 +60,7 @@ def _column(table: ResultTable, key: str) -> int:
 
 
 def _distance(cell: Cell | None) -> float:
-    """Lower for better numbers, inf for none."""
+    """A sort key that is lower for better numbers, inf for a missing number."""
     if cell is None or math.isnan(cell.value):
         return math.inf
     lower = cell.key == RANK or (cell.direction is not None and not cell.direction.higher)
@@ -68,7 +68,7 @@ def _distance(cell: Cell | None) -> float:
 
 
 def _ranks(cells: Sequence[Cell | None], *, ties: bool) -> list[float | None]:
-    """The rank of each, from 1; with `ties`, equal ones have the mean of their places."""
+    """The rank of each cell, from 1; with `ties`, equal cells have the mean of their ranks."""
     values = [_distance(cell) for cell in cells]
     before = [sum(other < value for other in values) for value in values]
     equal = [values.count(value) if ties else 1 for value in values]

@@ -1,4 +1,4 @@
-"""Numbers of several models in resamples of the same samples."""
+"""Resample several models' results on common samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...metric.summary import Part, whole
 
 
 class ResampledFiles:
-    """Metrics of files, by name; those of one metric, options and samples are resampled together when first asked."""
+    """Metrics of files by name; files with equal metric, options and samples are resampled together on first use."""
 
     def __init__(self, metrics: Mapping[str, Metric], n_resamples: int) -> None:
         self._parts = {name: [*metrics[name].prepared()] for name in sorted(metrics)}  # whatever order files come in
@@ -23,7 +23,7 @@ class ResampledFiles:
         self._drawn: dict[str, Replicates] = {}
 
     def difference(self, first: str, second: str, key: Key) -> np.ndarray | None:
-        """By how much two files differ in each resample, (B,); None where they cannot be compared."""
+        """The difference of two files in each resample, (B,); None if they cannot be compared."""
         if self._alike[first] != self._alike[second]:
             return None
         if first not in self._drawn:
@@ -34,26 +34,26 @@ class ResampledFiles:
 
 
 def _kinds(part: Part) -> np.ndarray:
-    """The stratum of each sample; −1 of those that count nowhere."""
+    """The stratum of each sample; −1 for samples that do not count."""
     rows = part.prepared.rows()
     return np.where(rows < 0, -1, part.prepared.strata[rows])
 
 
 def _sizes(part: Part) -> np.ndarray:
-    """How many samples each entry stands for."""
+    """The number of samples that each entry stands for."""
     sizes = part.prepared.sizes
     return np.ones(len(part.prepared.rows()), np.int64) if sizes is None else sizes
 
 
 def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
-    """The facts that files must share to be compared: the metric, its options, and the samples of each group."""
+    """The values that files must share to be compared: metric, options, and the samples of each group."""
     options = repr(sorted(metric.loaded_options.items()))
     groups = [(part.name, _kinds(part), _sizes(part)) for part in parts]
     return metric.name, options, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
 
 
 def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Replicates]:
-    """The numbers of each model in each resample, by key and by (group, key)."""
+    """The numbers of each model in each resample, by key or (group, key)."""
     drawn: list[ByGroup] = [{} for _ in models]
     for parts in zip(*models):
         for own, values in zip(drawn, _together(parts, n_resamples)):
@@ -63,7 +63,7 @@ def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Repli
 
 
 def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
-    """Replicates of a group, or of all samples, of each model: a resample has the same samples for all."""
+    """Replicates of a group, or of all samples, for each model; each resample is common to all models."""
     kinds, sizes = _kinds(parts[0]), _sizes(parts[0])
     rows = [part.prepared.rows() for part in parts]
     strata = [
@@ -86,7 +86,7 @@ def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
 
     rows_of_all = iter(resampled(resample, n_resamples, 0, len(places[0])).T)
     columns = [{key: next(rows_of_all) for key in own} for own in keys]
-    # where rows were merged, replicates are moved by what the value was moved by
+    # if rows were merged, replicates are shifted as the value was
     return [
         part.by_group({key: column + (own[key].value - rates[key].value) for key, column in values.items()}, 0)
         for part, values, own, rates in zip(parts, columns, exact, merged)

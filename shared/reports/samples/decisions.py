@@ -1,4 +1,4 @@
-"""What samples are called, and the threshold that says so."""
+"""Decisions on samples, and their threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ROC and the scores of samples, with the threshold of the decisions."""
+"""Draw the ROC and the scores of samples, with the threshold of the decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report to look at: which known samples look unknown, and which unknown ones look known."""
+"""Write a report on single samples: known ones that look unknown, and unknown ones that look known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .worst import worst_section
 
 
 def has_errors_of_samples(metric: type[Metric]) -> bool:
-    """Whether the results of a metric can say what became of each sample."""
+    """Whether the results of a metric can have a table of samples with their decisions."""
     return "per_sample" in metric.options
 
 

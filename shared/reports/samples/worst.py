@@ -1,4 +1,4 @@
-"""The samples of a side that look most like the other, with their images if there are any. These need Pillow."""
+"""The samples of a side that look most like the other side, with images, if any, which need Pillow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIDE = 256  # pixels of a picture
 
 
 def worst_section(table: Table, side: str, images: Sequence[str | Path] | None, count: int) -> Section:
-    """The known samples with the highest scores, or the unknown ones with the lowest."""
+    """The section of known samples with the highest scores, or unknown ones with the lowest."""
     scores = np.asarray(table["score"])
     own = np.flatnonzero(np.asarray(table["reference"]) == side)
     order = own[np.argsort(-scores[own] if side == SIDES[0] else scores[own], kind="stable")].tolist()
@@ -35,7 +35,7 @@ def worst_section(table: Table, side: str, images: Sequence[str | Path] | None, 
 
 
 def _tile(table: Table, row: int, images: Sequence[str | Path]) -> Tile:
-    """A sample with its image."""
+    """A tile of a sample with its image."""
     sample, outcome = table["sample"][row], table["outcome"][row]
     path = Path(images[sample])
     lines = [outcome, f"score {table['score'][row]:.6g}, sample {sample}"]

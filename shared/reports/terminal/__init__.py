@@ -1,1 +1,1 @@
-"""Results as a terminal shows them: a row a metric, three decimals, intervals beside their numbers."""
+"""Lay out results for a terminal: a row for each metric, three decimals, intervals beside their numbers."""

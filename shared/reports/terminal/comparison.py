@@ -1,4 +1,4 @@
-"""Two models: a row for each metric, with the interval of the difference as text and drawn, and which is better."""
+"""Compare two models: rows with the difference, its interval as text and drawn, and the better model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, str
 from ..directions import direction_of
 from .numbers import arrow, interval, rate, signed
 
-_DRAWN = 25  # characters of the drawing
+_DRAWN = 25  # width of the drawing in characters
 NO_DIFFERENCE = "no clear difference"
 
 
@@ -24,7 +24,7 @@ def comparison_text(
     width: int = 116,
     paint: Paint = plain,
 ) -> str:
-    """A comparison as a table: a row for each metric, or for the mean over groups of each.
+    """A comparison as a table, with a row for each metric or, with groups, for its mean.
 
     Parameters: table, of `compare` or of a folder's comparison; names of the models; kinds, what
     the keys are, as saved results say it; level of the intervals; percent, whether rates are times 100, and their
@@ -70,7 +70,7 @@ def _cells(
     if row.get("low") is None:
         return [*cells, signed(row["difference"], percent), "", ""]
     better = {"first": names[0], "second": names[1]}.get(row.get("better") or "")
-    differs = known is None and not row["low"] <= 0 <= row["high"]  # and neither way is better
+    differs = known is None and not row["low"] <= 0 <= row["high"]  # neither direction is better
     verdict = strong(f"{better} is better") if better is not None else quiet("differs" if differs else NO_DIFFERENCE)
     ends = quiet(f" {interval(row['low'], row['high'], percent)}")
     return [*cells, (signed(row["difference"], percent), ends), f"{row['p_value']:.3f}", verdict]
@@ -88,7 +88,7 @@ def _place(value: float, axis: tuple[float, float]) -> int:
 
 
 def _scale(axis: tuple[float, float]) -> str:
-    """The ends of the axis and 0, above the drawings."""
+    """The labels above the drawings: the ends of the axis, and 0."""
     zero, line = _place(0.0, axis), [" "] * _DRAWN
     low, high = (f"{end:+.2g}" for end in axis)
     if zero > len(low):

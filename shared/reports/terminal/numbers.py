@@ -1,4 +1,4 @@
-"""Numbers as a terminal shows them: as reports do, in ASCII, so that what is copied can be put back."""
+"""Format numbers for a terminal: as in reports, but in ASCII, so that they can be copied and pasted as input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..frame import values
 
 
 def number(value: Any) -> str:
-    """A number with three decimals, or more where 0 or 1 would be false; words as they are.
+    """A number with three decimals, or more where 0 or 1 would be false; text is unchanged.
 
     >>> number(0.70449), number(-0.5), number(1291), number(None), number([1, 0.25])
     ('0.704', '-0.500', '1291', '–', '1, 0.250')
@@ -30,7 +30,7 @@ def rate(value: float, percent: bool) -> str:
 
 
 def signed(value: float, percent: bool = False) -> str:
-    """A difference with its sign; that of rates in percent is in points.
+    """A difference with its sign; with `percent`, in percentage points.
 
     >>> signed(0.25), signed(-0.0125), signed(0.0), signed(-0.0125, True), signed(0.0, True)
     ('+0.250', '-0.013', '0.000', '-1.25', '0.00')
@@ -50,7 +50,7 @@ def interval(low: float, high: float, percent: bool = False) -> str:
 
 
 def arrow(higher: bool | None) -> str:
-    """Which way is better; nothing where neither is.
+    """The arrow of a direction; "" if there is none.
 
     >>> arrow(True), arrow(False), arrow(None)
     ('↑', '↓', '')

@@ -1,4 +1,4 @@
-"""The results of a metric: a row each, and tables below."""
+"""The results of a metric as text: a row for each, and tables below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, st
 from ...metric.results import Count, Rate, Summary
 from .numbers import arrow, number, rate
 
-_ROWS = 20  # of a table that are shown
+_ROWS = 20  # the most rows of a table to show
 
 
 def results_text(
@@ -22,9 +22,9 @@ def results_text(
     width: int = 116,
     paint: Paint = plain,
 ) -> str:
-    """The name of a metric and what it is of, a row for each result or for each group, and tables.
+    """The name of a metric and its data, a row for each result or group, and tables.
 
-    A threshold has all its digits, since it can be put back: a sample is unknown iff its score is above it.
+    A threshold has all its digits, so that it can be used as an option: a sample is unknown if its score is above it.
 
     Parameters: name of the metric; about, what it is of; summary, its results; note, a line at the end; percent,
     whether shares are times 100; width of the terminal, in characters; paint.
@@ -68,7 +68,7 @@ def _row(key: str, result: Any, percent: bool) -> list[Any]:
 
 
 def _ends(result: Rate, percent: bool) -> str:
-    """The interval of a rate; nothing where it has none."""
+    """The interval of a rate; "" if it has none."""
     if result.interval is None:
         return ""
     return f"[{', '.join(rate(end, percent and result.share) for end in result.interval)}]"
@@ -91,7 +91,7 @@ def _without_empty_columns(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
 def _groups_texts(
     results: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, paint: Paint
 ) -> list[str]:
-    """A row for each group, and below them that of the mean; columns that do not fit are a table below."""
+    """A row for each group, and a last row for the mean; columns that do not fit get a table below."""
     keys = list(dict.fromkeys(key for row in groups.values() for key, result in row.items() if not _is_table(result)))
     shown = [*groups][:_ROWS]
     names: list[Any] = [quiet("group"), *shown, strong(f"mean of {_leaves(groups)}")]
@@ -113,7 +113,7 @@ def _groups_texts(
 
 
 def _leaves(groups: Mapping[str, Any]) -> int:
-    """How many groups are no means of others."""
+    """The number of groups that are not means of others."""
     return sum(not any(other.startswith(f"{name}/") for other in groups) for name in groups)
 
 

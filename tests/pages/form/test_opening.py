@@ -6,12 +6,14 @@ import importlib
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS
 from openworld_metrics.pages.events.inputs import Events
+from openworld_metrics.pages.events.results import Answers
 from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
@@ -93,3 +95,29 @@ def test_no_sample_is_read_for_files_of_ones_own(forms: Any) -> None:
     form = Form(titles(here.page)[0], files=[["mine.csv"]])
     assert with_sample(here.page, here.folder, form) is form
     assert with_sample(here.page, here.folder, form._replace(example="../../secret", files=[None])).files == [None]
+
+
+def test_a_link_keeps_what_is_shown(forms: Any) -> None:
+    """The detector and the threshold of a comparison; `threshold` itself is an option of the metric."""
+    here = forms("ood_bench")
+    query = query_of(here.page, here.runner.defaults, opened(here)._replace(detector="knn", place="at=-0.394", image=3))
+    assert query.endswith("&detector=knn&at=-0.394"), "there are no images"
+    asked = dict(parse_qsl(query.removeprefix("?")))
+    place = here.open(asked)["place"]
+    assert place == "detector=knn&at=-0.394"
+    changes = Answers(here.runner).press(opened(here, **asked)._replace(place=place))
+    assert changes["detector"]["value"] == "knn"
+    assert changes["threshold"].startswith('<div data-at="-0.394" class="threshold"')
+    assert "knn" in changes["call"] or changes["plots"][1].data[0].name.startswith("knn")
+    assert changes["place"] == "", "the next results are shown from their beginning"
+    usual = Answers(here.runner).press(opened(here)._replace(place="detector=nobody&at=x"))
+    assert usual["detector"]["value"] != "knn"
+    assert "data-at" not in usual["threshold"]
+
+
+def test_a_link_keeps_the_image(forms: Any) -> None:
+    here = forms("openset_detection")
+    query = query_of(here.page, here.runner.defaults, opened(here)._replace(image=5))
+    assert query.endswith("&image=5")
+    form = opened(here)._replace(place=here.open(dict(parse_qsl(query.removeprefix("?"))))["place"])
+    assert Answers(here.runner).press(form)["image"]["value"] == 5
