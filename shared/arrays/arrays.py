@@ -49,7 +49,7 @@ def is_torch_array(x: Any) -> bool:
 
 def is_bfloat16(x: Any) -> bool:
     """Whether this is a torch tensor of bfloat16."""
-    return is_torch_array(x) and "bfloat16" in str(x.dtype)
+    return type(x) is not np.ndarray and is_torch_array(x) and "bfloat16" in str(x.dtype)
 
 
 def array_namespace(*arrays: Array) -> Any:

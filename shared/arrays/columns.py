@@ -71,7 +71,8 @@ def as_matrix(x: Any, name: str) -> Array:
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
     labels = as_integers(x, name, ndim)
-    return array_namespace(labels).astype(labels, array_namespace(labels).int64, copy=False)
+    xp = array_namespace(labels)
+    return labels if labels.dtype == xp.int64 else xp.astype(labels, xp.int64)
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
@@ -130,8 +131,11 @@ def as_counts(x: Any, name: str) -> Array:
 
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
-    present = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in present.items()}
+    lengths = {
+        name: len(column) if getattr(column, "ndim", 1) else "no"
+        for name, column in columns.items()
+        if column is not None
+    }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")

@@ -95,7 +95,7 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
     """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
     xp = array_namespace(labels)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0] if tied.any() else ()
+    contested = xp.nonzero(correct & (tied > 0))[0] if xp.count_nonzero(tied) else ()
     if len(contested):
         highest = as_array(widen(scores[contested]), "predictions")
         correct[contested] = xp.argmax(highest, axis=1) == labels[contested]

@@ -351,17 +351,18 @@ class Metric:
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(_is_empty(column) for column in columns.values()):
+        if all(map(_is_empty, columns.values())):
             return {}
         options = _options_for(self.reduce, metric)
 
         def reduce(columns: Mapping[str, Any]) -> State:
+            if COUNTS not in columns:
+                return dict(self.reduce(**columns, **options))
             own = {name: column for name, column in columns.items() if name != COUNTS}
-            state = dict(self.reduce(**own, **options))
-            return counted(state, columns[COUNTS]) if COUNTS in columns else state
+            return counted(dict(self.reduce(**own, **options)), columns[COUNTS])
 
-        own = {name: column for name, column in columns.items() if name != GROUPS}
-        groups = columns.get(GROUPS)
+        own = {**columns}
+        groups = own.pop(GROUPS, None)
         by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
         if by_sample and self.ungrouped_columns & own.keys():
             names = ", ".join(name for name in own if name != COUNTS)

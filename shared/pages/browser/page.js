@@ -234,8 +234,17 @@
     }
   };
   narrow.addEventListener("change", arrange);
+  // a table that was opened or closed by hand stays so when the numbers around it are drawn anew
+  const open = {};
+  const keyOf = (details) => `${details.closest("[id$=-results]")?.id} ${details.querySelector("summary")?.textContent}`;
+  const keepOpen = (details) => {
+    const kept = open[keyOf(details)] ?? details.open;
+    if (details.open !== kept) details.open = kept;  // to set it as it is would come here again, for ever
+  };
   let reaching = false;
-  new MutationObserver(() => {
+  new MutationObserver((changes) => {
+    for (const {target, addedNodes} of changes)
+      for (const node of [target, ...addedNodes]) if (node.matches?.("details")) keepOpen(node);
     if (reaching) return;
     reaching = true;
     setTimeout(() => {
@@ -246,11 +255,13 @@
       openedAt();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
-  }).observe(document.documentElement, {childList: true, subtree: true});
+  }).observe(document.documentElement, {childList: true, subtree: true, attributeFilter: ["open"]});
 
   const actions = {digits, image, take, preset, report, rows, whole, sentence};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);
+    const details = event.target.closest?.("summary")?.parentElement;
+    if (details?.matches("details")) open[keyOf(details)] = !details.open;
   });
 })();
