@@ -146,11 +146,28 @@
     save(page.replace("<!--strip-->", () => strip).replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
 
+  // of a figure the rates on hover, %{x:.3f}, and those in its legend, such as AUROC = 0.820
+  const namedInFractions = new WeakMap();
+  const showTraces = (plot, percent) => (plot.data ?? []).forEach((trace, k) => {
+    const [from, to] = percent ? [":.3f}", ":.1%}"] : [":.1%}", ":.3f}"];
+    const now = trace.name ?? "", before = namedInFractions.get(trace);
+    const name = !percent ? (before ?? now) : now.replace(/= ([01]\.\d+)/g, (all, share) => `= ${(100 * share).toFixed(1)} %`);
+    if (percent && name !== now) namedInFractions.set(trace, now);
+    const moved = {};
+    if (name !== now) moved.name = name;
+    if (trace.hovertemplate) {
+      const hover = trace.hovertemplate.replaceAll(from, to).replaceAll(now || "\n", name || "\n");
+      if (hover !== trace.hovertemplate) moved.hovertemplate = hover;
+    }
+    if (Object.keys(moved).length) window.Plotly.restyle(plot, moved, [k]);
+  });
   // whatever is drawn anew is shown as the page is
   const showRates = (name) => {
     for (const cell of document.querySelectorAll(`#${name}-results .rate[data-full]`)) asShown(cell, inPercent[name]);
     const [from, to] = inPercent[name] ? ["~g", "~%"] : ["~%", "~g"];
+    document.querySelector(`#${name}-results`)?.classList.toggle("percent", inPercent[name]);
     for (const plot of plotsOf(name)) {
+      showTraces(plot, inPercent[name]);
       const axes = ["xaxis", "yaxis"].filter((axis) => plot.layout?.[axis]?.tickformat === from);
       if (axes.length) window.Plotly.relayout(plot, Object.fromEntries(axes.map((axis) => [`${axis}.tickformat`, to])));
     }

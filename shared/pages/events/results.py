@@ -23,10 +23,10 @@ from .inputs import Changes, box
 PICTURE = ("message", "token", "stamp", "plots")
 SHOWN = (
     *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
-    *("texts_tab", "texts", "json", "call", "cite", "report", "plots"),
+    *("texts_tab", "texts", "in_percent", "json", "call", "cite", "report", "plots"),
 )
 PRESS = (*SHOWN, "results", "hint", "detector", "add", "without", "place")
-SURER = ("compared", "numbers", "more", "texts_tab", "texts", "json", "call", "cite", "report", "add")
+SURER = ("compared", "numbers", "more", "texts_tab", "texts", "in_percent", "json", "call", "cite", "report", "add")
 
 
 class Answers:
@@ -136,6 +136,7 @@ class Answers:
             "worst": view.worst,
             "texts_tab": gr.update(visible=bool(view.tables)),
             "texts": view.tables or [""] * len(TEXT_FORMS),
+            "in_percent": view.in_percent,
             "json": view.json,
             "call": view.call,
             "cite": view.cite,

@@ -226,7 +226,7 @@ def draw_confusion(drawn: DrawnBoxes) -> go.Figure:
         text=drawn.said.tolist(),
         texttemplate="%{text}",
         textfont=dict(size=16),
-        hovertemplate="%{y} object, called %{x}: %{text} (%{z:.1%})<extra></extra>",
+        hovertemplate="%{y} object, called %{x}: %{text} (%{z:.3f})<extra></extra>",
         colorscale=[[0, "rgba(0,114,178,0.04)"], [1, "rgba(0,114,178,0.5)"]],
         zmin=0,
         zmax=1,

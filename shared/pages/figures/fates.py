@@ -42,7 +42,7 @@ def draw_fates(computed: Computed) -> go.Figure:
             textposition="inside",
             insidetextanchor="middle",
             marker=dict(color=FATE_COLORS[fate]),
-            hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.1%}})<extra></extra>",
+            hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.3f}})<extra></extra>",
         )
     fig.update_layout(barmode="stack", legend=dict(traceorder="normal"))
     return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(range=[0, 1], tickformat=RATE_TICKS)

@@ -34,7 +34,7 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
             name=f"{name} (N = {len(scores):,})",
             marker=dict(color=color, line=dict(color=color, width=1), pattern=dict(shape=pattern, size=6)),
             opacity=0.6,
-            hovertemplate="score %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:.1%} of " + name + "<extra></extra>",
+            hovertemplate="score %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:.3f} of " + name + "<extra></extra>",
         )
     margin = 0.03 * (edges[-1] - edges[0])
     fig.update_xaxes(range=[edges[0] - margin, edges[-1] + margin])

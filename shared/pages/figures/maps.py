@@ -146,7 +146,7 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     curves = {f"{computed.title or 'PRO'}{sampled}": pro_up_to(most, computed.state, normal)}
     for name, rival in computed.rivals.items():
         curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
-    hover = "%{text}<br>FPR of pixels %{x:.2%}, mean overlap %{y:.2%}"
+    hover = "%{text}<br>FPR of pixels %{x:.3f}, mean overlap %{y:.3f}"
     overlay(fig, curves, "fpr", "pro", hover, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)

@@ -16,7 +16,7 @@ from .style import GREY, LINES, RATE_TICKS, curve, figure, legend_inside
 from .threshold import Sweep, moving_point
 
 Curve = Mapping[str, Sequence[Any]]  # a table of a public curve function, with a column `said`
-ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
+ROC_HOVER = "%{text}<br>FPR %{x:.3f}, TPR %{y:.3f}"
 
 
 def unit_square(fig: go.Figure) -> go.Figure:
@@ -88,7 +88,7 @@ def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str,
     curves = {
         name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
     }
-    hover = "%{text}<br>recall %{x:.2%}, precision %{y:.2%}"
+    hover = "%{text}<br>recall %{x:.3f}, precision %{y:.3f}"
     overlay(fig, curves, "recall", "precision", hover, place=place, shape="vh")
     positives, negatives = (side.total for side in next(iter(sides.values())))
     share = positives / (positives + negatives)

@@ -17,7 +17,7 @@ LINES = (
     (PURPLE, "dashdot"),
     (GREY, "longdash"),
 )  # for several lines
-RATE_TICKS = "~g"  # on axes of rates; page.js switches them to percent and back
+RATE_TICKS = "~g"  # on axes of rates; page.js turns them, and %{x:.3f} in hovers, to percent and back
 _GRID = "rgba(128, 128, 128, 0.25)"
 _NO_BUTTONS = [
     *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),

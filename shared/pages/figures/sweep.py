@@ -53,13 +53,13 @@ def draw_sweep(computed: Computed) -> go.Figure:
         counted = isinstance(levels[name][0], int)
         # between two confidences, only predictions of the higher one reach the threshold
         axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
-        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
+        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.3f}}<extra></extra>"
         title = f"{name}, count" if counted else name
         x, y = sweep.thresholds.tolist(), values.tolist()
         curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
     for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[3:])):
         other = _as_sweep(_levels(rival)).thinned()
-        hover = f"{name}: confidence ≥ %{{x:.4g}}: U-Recall = %{{y:.4g}}<extra></extra>"
+        hover = f"{name}: confidence ≥ %{{x:.4g}}: U-Recall = %{{y:.3f}}<extra></extra>"
         x, y = other.thresholds.tolist(), other.values["U-Recall"].tolist()
         curve(fig, x, y, f"U-Recall, {name}", color, line={"shape": "vh", "dash": dash}, hovertemplate=hover)
     if any(trace.yaxis == "y2" for trace in fig.data):

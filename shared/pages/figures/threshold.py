@@ -131,7 +131,7 @@ def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figu
         mode="markers",
         marker=marker,
         meta={"x": x, "y": y},
-        hovertemplate=f"{x} %{{x:.4g}}, {y} %{{y:.4g}}<extra>at the threshold</extra>",
+        hovertemplate=f"{x} %{{x:{_digits(sweep, x)}}}, {y} %{{y:{_digits(sweep, y)}}}<extra>at the threshold</extra>",
     )
 
 
@@ -150,6 +150,11 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
         meta={"x": THRESHOLD},
         hovertemplate="threshold %{x:.4g}<extra></extra>",
     )
+
+
+def _digits(sweep: Sweep, name: str) -> str:
+    """How a number is written on hover: rates with the three decimals that page.js turns into percent."""
+    return ".4g" if name == THRESHOLD else ".3f"
 
 
 _FRONT = "#85858f"

@@ -41,7 +41,7 @@ COLUMNS = (
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
-_HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
+_HOVER = "threshold %{x:.4g}: F = %{y:.3f}<extra></extra>"
 DIGITS = Sample(
     "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
     ("digits.npz",),

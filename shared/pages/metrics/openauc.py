@@ -73,7 +73,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [histogram_by_kind(open_set_sides(computed.state), sweep), fig]
 
 
-_OSCR_HOVER = "%{text}<br>unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}"
+_OSCR_HOVER = "%{text}<br>unknown accepted %{x:.3f}<br>known accepted, right class %{y:.3f}"
 
 
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")

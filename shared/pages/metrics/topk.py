@@ -111,7 +111,7 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     split = until or len(ks)
     for part, color, name in ((slice(split), BLUE, "accuracy@k"), (slice(split, None), GREY, "beyond K")):
         if heights[part]:
-            hover = "k = %{x}<br>accuracy = %{y:.4f}<extra></extra>"
+            hover = "k = %{x}<br>accuracy = %{y:.3f}<extra></extra>"
             fig.add_bar(x=list(ks)[part], y=heights[part], name=name, marker=dict(color=color), opacity=0.55)
             fig.data[-1].update(hovertemplate=hover, marker_line=dict(width=1, color=color))
     return fig, len(ks)

@@ -19,12 +19,15 @@ from .pairs import Pairs, marks, pairs_html
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
 
+PERCENT_FORMS = ("markdown", "latex")  # which follow the switch of the page; CSV keeps all digits of fractions
+
 
 class Compared(NamedTuple):
-    """A table as HTML, and as text in each of `TEXT_FORMS`."""
+    """A table as HTML, as text in each of `TEXT_FORMS`, and as text with rates in percent."""
 
     shown: str
     texts: dict[str, str]
+    in_percent: dict[str, str]
 
 
 def compared(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> Compared | None:
@@ -45,7 +48,8 @@ def compared(page: Page, summaries: Mapping[str, Summary], pairs: Pairs) -> Comp
     texts = {form: render(table, form, digits=None if form == "csv" else 3) for form in TEXT_FORMS}
     title = f"{len(results)} detectors" if len(results) > 1 else "By group"
     note = f"mean of {_leaves(groups)} groups" if groups and len(results) > 1 else ""
-    return Compared(_html(title, note, table) + pairs_html(page, summaries, pairs), texts)
+    in_percent = {form: render(table, form, percent=True, digits=1) for form in PERCENT_FORMS}
+    return Compared(_html(title, note, table) + pairs_html(page, summaries, pairs), texts, in_percent)
 
 
 def _leaves(groups: Sequence[str]) -> int:

@@ -9,7 +9,9 @@ import gradio as gr
 
 from ..page import Page
 from ..serving.limits import MAX_POINTS
-from .comparison import TEXT_FORMS
+from .comparison import PERCENT_FORMS, TEXT_FORMS
+
+IN_FRACTIONS, IN_PERCENT = "in-fractions", "in-percent"  # of which the page shows one; see page.css
 
 
 class Outputs:
@@ -17,6 +19,7 @@ class Outputs:
 
     photographs: files to show behind images
     texts: the comparison as text, if there are several detectors or groups
+    in_percent: those that follow the switch of the page, and the sentence to cite, in percent
     json: the numbers in full
     token: identifies the last computation on the server
     stamp: identifies in the browser the inputs of the last computation
@@ -50,12 +53,18 @@ class Outputs:
                 with gr.Tab("Python"):
                     self.call = _code("python", "Code for these results")
                 with gr.Tab("Tables", visible=False, elem_id=f"{name}-tables") as self.texts_tab:
-                    self.texts = [_code(None, words) for words in TEXT_FORMS.values()]
+                    self.texts, self.in_percent = [], []
+                    for form, words in TEXT_FORMS.items():
+                        self.texts.append(_code(None, words, IN_FRACTIONS if form in PERCENT_FORMS else None))
+                        if form in PERCENT_FORMS:
+                            self.in_percent.append(_code(None, words, IN_PERCENT))
                 with gr.Tab("JSON"):
                     self.json = _code("json", "All digits")
                     self.download = gr.Button("Download JSON", size="sm", elem_id=f"{name}-download")
                 with gr.Tab("Cite"):
-                    self.cite = _code(None, "A sentence for the paper, and BibTeX")
+                    words = "A sentence for the paper, and BibTeX"
+                    self.cite = _code(None, words, IN_FRACTIONS)
+                    self.in_percent.append(_code(None, words, IN_PERCENT))
             self.report = gr.HTML("", apply_default_css=False, elem_id=f"{name}-report")
             drawn = f"Curves are drawn with {MAX_POINTS:,} points; numbers use all."
             gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
@@ -80,8 +89,8 @@ def _html(place: str, kind: str = "", visible: bool = True) -> Any:
     )
 
 
-def _code(language: Any, label: str) -> Any:
-    return gr.Code(language=language, interactive=False, label=label, buttons=["copy"], max_lines=20)
+def _code(language: Any, label: str, kind: str | None = None) -> Any:
+    return gr.Code(language=language, interactive=False, label=label, buttons=["copy"], max_lines=20, elem_classes=kind)
 
 
 def _picture(name: str, place: int, title: str) -> Any:

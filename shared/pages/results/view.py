@@ -16,7 +16,7 @@ from ..page import Page
 from ..reading.photographs import photograph_of
 from ..serving.limits import MAX_IMAGES
 from .call import python_call
-from .comparison import compared
+from .comparison import PERCENT_FORMS, compared
 from .computation import Computation
 from .message import message
 from .numbers import numbers_html, result_help
@@ -31,6 +31,7 @@ class View(NamedTuple):
     """Results to show: HTML, text and figures.
 
     tables: the comparison of several detectors or groups, as text in each of `TEXT_FORMS`; empty if there is none
+    in_percent: the tables of `PERCENT_FORMS` and `cite`, with rates in percent
     """
 
     compared: str
@@ -42,6 +43,7 @@ class View(NamedTuple):
     report: str
     cite: str
     tables: Sequence[str]
+    in_percent: Sequence[str]
     json: str
     call: str
     figures: Sequence[Any]
@@ -93,6 +95,10 @@ class Viewer:
             worst=worst_html(page.name, worst),
             report=report_html(kept),
             cite=f"{sentence(page, self.texts, computed.summary)}\n\n{self.texts.citation}",
+            in_percent=[
+                *(side_by_side.in_percent.values() if side_by_side else [""] * len(PERCENT_FORMS)),
+                f"{sentence(page, self.texts, computed.summary, percent=True)}\n\n{self.texts.citation}",
+            ],
             tables=[*side_by_side.texts.values()] if side_by_side else [],
             json=_as_json(named if computed.rivals else named[name]),
             call=call,

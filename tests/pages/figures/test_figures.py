@@ -289,27 +289,27 @@ def test_what_is_said_of_a_point_is_so(load: Load) -> None:
     histogram, roc_curve, precision = draw(found, "ood_bench")
     known, new = scores[labels == 0], scores[labels == 1]
     above = r"(?:score > (\S+)|nothing flagged|everything flagged)"
-    said = words_of(rf"ROC, AUROC = \S+\n{above}\nFPR (\S+)%, TPR (\S+)%", roc_curve.data[0])
-    assert (said[0], said[-1]) == ((None, "0.00", "0.00"), (None, "100.00", "100.00"))
+    said = words_of(rf"ROC, AUROC = \S+\n{above}\nFPR (\S+), TPR (\S+)", roc_curve.data[0])
+    assert (said[0], said[-1]) == ((None, "0.000", "0.000"), (None, "1.000", "1.000"))
     for threshold, *rates in said[1:-1]:
-        assert rates == [f"{100 * np.mean(side > float(threshold)):.2f}" for side in (known, new)]
-    found_at = rf"precision\n{above}\nrecall (\S+)%, precision (\S+)%"
+        assert rates == [f"{np.mean(side > float(threshold)):.3f}" for side in (known, new)]
+    found_at = rf"precision\n{above}\nrecall (\S+), precision (\S+)"
     for threshold, recall, share in words_of(found_at, precision.data[0])[1:-1]:
         called = scores > float(threshold)
-        assert recall == f"{100 * np.mean(called[labels == 1]):.2f}"
-        assert share == f"{100 * np.mean(labels[called]):.2f}"
+        assert recall == f"{np.mean(called[labels == 1]):.3f}"
+        assert share == f"{np.mean(labels[called]):.3f}"
     for trace, side, name in zip(histogram.data, (known, new), ("in-distribution", "OOD")):
-        bars = words_of(r"score (\S+) to (\S+): (\S+)% of (.+)", trace)
-        assert sum(float(share) for _, _, share, _ in bars) == pytest.approx(100, abs=0.05 * len(bars))
+        bars = words_of(r"score (\S+) to (\S+): (\S+) of (.+)", trace)
+        assert sum(float(share) for _, _, share, _ in bars) == pytest.approx(1, abs=0.0005 * len(bars))
         for low, high, share, kind in bars[:-1]:
             assert kind == name
             inside = np.mean((side >= float(low) - 1e-3) & (side < float(high) - 1e-3))
-            assert share == f"{100 * inside:.1f}"
+            assert share == f"{inside:.3f}"
     columns = {"predictions": [0, 1, 1], "references": [0, 1, -1], "open_scores": [0.25, 0.5, 0.75]}
     found = computed("macro_open_f", load, columns, {})
     _, f_curve = draw(found, "macro_open_f")
     threshold, best = found.results["macro_open_f_threshold"], found.results["macro_open_f"]
-    assert (f"{threshold:.4g}", f"{best:.4f}") in words_of(r"threshold (\S+): F = (\S+)", f_curve.data[0])
+    assert (f"{threshold:.4g}", f"{best:.3f}") in words_of(r"threshold (\S+): F = (\S+)", f_curve.data[0])
 
 
 def test_what_is_said_of_a_bar_is_so(load: Load) -> None:
@@ -319,6 +319,6 @@ def test_what_is_said_of_a_bar_is_so(load: Load) -> None:
     for name in ("accuracyk", "autkc"):
         (figure,) = draw(computed(name, load, columns, {"k_list": (1, 2)}), name)
         bars = {as_said(trace, i) for trace in figure.data if trace.type == "bar" for i in range(len(trace.x))}
-        assert {"k = 1\naccuracy = 0.3333", "k = 2\naccuracy = 0.6667"} <= bars
+        assert {"k = 1\naccuracy = 0.333", "k = 2\naccuracy = 0.667"} <= bars
         points = [as_said(trace, 0) for trace in figure.data if trace.type == "scatter"]
         assert points[:1] == [f"{'accuracy' if name == 'accuracyk' else 'autkc'}@1 = 0.333"]

@@ -52,6 +52,10 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert json.loads(shown.json) == expected
     markdown, latex, comma = shown.tables
     assert markdown.splitlines()[0].count("|") == 1 + 1 + 2 * 3, "far, near and the mean of both metrics"
+    in_percent = shown.in_percent[0].splitlines()[2].split("|")[2].split()[0]
+    assert in_percent == f"{100 * float(markdown.splitlines()[2].split('|')[2].split()[0]):.1f}"
+    assert "% and fpr95tpr" in shown.in_percent[2]
+    assert "%" not in shown.cite.splitlines()[0], "one at a time"
     lines = list(csv.reader(io.StringIO(comma)))
     assert [line[0] for line in lines[1:]] == ["msp", "energy", "knn"]
     assert float(lines[2][lines[0].index("mean auroc")]) == pytest.approx(expected["energy"]["auroc"])

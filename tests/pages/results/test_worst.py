@@ -44,7 +44,7 @@ def test_the_worst_images_and_a_report(root: Path) -> None:
     table = pd.DataFrame({"scores": [0.1, 0.6, 0.4, 0.9], "labels": [0, 0, 1, 1]})
     shown = one.show(Form(tables=[table]))
     assert r"\cite{hendrycks2017baseline,liang2018odin}" in shown.cite
-    assert "auroc = 75.00 % and fpr95tpr = 50.00 %" in shown.cite
+    assert "auroc = 0.750 and fpr95tpr = 0.500" in shown.cite
     whole = html.unescape(re.findall(r'data-page="(.*?)"', shown.report, re.DOTALL)[0])
     assert "<!--figures-->" in whole
     assert "<!--threshold-->" in whole
