@@ -15,7 +15,7 @@ from openworld_metrics.pages.serving import costs
 from tests.fuzz.engine import Case, Target
 from tests.fuzz.pages import Call, check_refusal, make_call, runner_of
 
-LOWERED = {"MAX_DRAWN": 30_000, "MAX_RESAMPLED": 5_000, "MAX_GROUPS": 50, "MAX_SAMPLES": 500, "MAX_NUMBERS": 10_000}
+LOWERED = {"MAX_DRAWN": 100_000, "MAX_RESAMPLED": 5_000, "MAX_GROUPS": 50, "MAX_SAMPLES": 500, "MAX_NUMBERS": 10_000}
 _LISTS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "accuracyk": ("k_list", lambda i: i + 1),
     "macro_open_f": ("t_list", lambda i: 1 / (i + 2)),
