@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays.compacting import compact_rows
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
 from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, resampled
 from .metric.metric import Metric
-from .metric.prepared import Prepared
+from .metric.pairing import pairs_of
 from .metric.results import Key, Rate, Results, Summary, rates_of
 from .metric.summary import Part, whole
 
@@ -132,7 +131,7 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
     """
     models = first.prepared, second.prepared
     exact = first.rates(), second.rates()
-    pairs = _pairs(*models, exact)
+    pairs = pairs_of(*models, exact)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]
@@ -154,64 +153,6 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
         key: column + ((exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value))
         for key, column in zip(keys, columns)
     }
-
-
-class _Stratum(NamedTuple):
-    """The different pairs of rows that samples have in the two models, in an order that is not that of the samples.
-
-    rows: of the first and of the second model, (D,) each
-    counts: (D,) how many samples have each pair
-    """
-
-    rows: tuple[np.ndarray, np.ndarray]
-    counts: np.ndarray
-
-
-class _Pairs(NamedTuple):
-    """The strata of the samples of two models."""
-
-    strata: list[_Stratum]
-    symmetric: bool  # whether swapping the models changes nothing
-
-
-def _pairs(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> _Pairs:
-    rows, other_rows = first.rows(), second.rows()
-    kinds = [np.where(places < 0, -1, p.strata[places]) for p, places in ((first, rows), (second, other_rows))]
-    sizes, other_sizes = (np.ones(len(p.rows()), np.int64) if p.sizes is None else p.sizes for p in (first, second))
-    same = len(rows) == len(other_rows) and not (kinds[0] != kinds[1]).any()
-    if not same or (sizes != other_sizes)[kinds[0] >= 0].any():
-        came = f"{sizes.sum()} and {other_sizes.sum()}, or of other kinds"
-        raise ValueError(f"first, second: expected the same samples, got {came}")
-    strata = [kinds[0] == kind for kind in np.unique(first.strata)]
-    # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
-    straight = [_stratum(rows[here], other_rows[here], sizes[here], by=1) for here in strata]
-    mirrored = [_stratum(rows[here], other_rows[here], sizes[here], by=0) for here in strata]
-    # where the pairs come one by one, each as often as there are samples: after fewer of them comes a higher one
-    left, right = (
-        np.concatenate([np.stack([each.rows[by], each.rows[1 - by], -each.counts], axis=1).ravel() for each in order])
-        for by, order in ((1, straight), (0, mirrored))
-    )
-    if (left == right).all():
-        keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
-        left, right = (_fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
-    differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
-    return _Pairs(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
-
-
-def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> _Stratum:
-    """The pairs of rows in the order of the rows of one model, 0 or 1, then of the other."""
-    if not len(first):
-        return _Stratum((first, second), sizes)
-    (leading, other), counts = compact_rows([second, first] if by else [first, second], sizes)
-    return _Stratum((other, leading) if by else (leading, other), counts)
-
-
-def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and its rates if every second or third of its rows counts once more."""
-    repeats = np.arange(len(prepared.counts))
-    probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
-    every: list[Any] = [exact, *probes]
-    return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
 
 
 def better(higher: bool | None, low: float, high: float) -> str | None:

@@ -18,7 +18,8 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
 
     The names of classes and the sizes of images are those of the references.
 
-    Raises ValueError for boxes of two formats, and for results of images that are not in COCO's annotations.
+    Raises ValueError for boxes of two formats or of two kinds of files, and for results of images that are not in
+    COCO's annotations.
     """
     forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
     if len(set(forms)) > 1:
@@ -41,6 +42,11 @@ def _parts(data: Data) -> int:
 def _renamed(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
     if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
         return data
+    both = [name for name in data.arrays if name.endswith(": image")]
+    if both:
+        raise ValueError(
+            f"boxes: expected one kind of files in one place, got the images of several: image, {', '.join(both)}"
+        )
     images = data.arrays["image"].tolist()
     if data.options["box_format"] == "xywh":
         unknown = dict.fromkeys(str(image) for image in images if image not in by_id)

@@ -47,8 +47,8 @@ def report_html(kept: Kept) -> str:
     """A button that saves the report, with the report, still without figures, as its data."""
     page, computed = kept.page, kept.computed
     sections = [
-        detectors_section(page, kept.done),
         _figures(kept),
+        detectors_section(page, kept.done),
         Section("Images", "Images with the most errors", _STRIP if kept.strips else ""),
         groups_section(computed.summary),
         worst_section(kept.worst),

@@ -29,6 +29,7 @@ from tests.pages.groups import (
     tables,
     yolo_archives,
 )
+from tests.pages.steps import yolo
 
 Load = Callable[..., Any]
 
@@ -130,6 +131,13 @@ def wrong_form(folder: Path) -> Any:
     return [yolo_archives(folder)[0], coco(folder)[1]]
 
 
+def two_kinds(folder: Path) -> Any:
+    files = yolo(folder)
+    mine = folder / "table.csv"
+    mine.write_text("image,x1,y1,x2,y2,confidence,class\n1,10,10,50,50,0.9,0\n")
+    return [[*files[0], mine], files[1]]
+
+
 def crowds(folder: Path) -> Any:
     files = coco(folder)
     content = json.loads(files[1][0].read_text())
@@ -169,6 +177,7 @@ def of_two_groups(folder: Path) -> Any:
     ("write", "message"),
     [
         (wrong_form, "expected predictions and references in one format, got cxcywh and xywh"),
+        (two_kinds, "boxes: expected one kind of files in one place, got the images of several: image, "),
         (crowds, "true.json: expected no crowds (iscrowd), got 1;"),
         (swapped, "expected COCO's results, got true.json, which holds none"),
         (of_other_images, "expected results of images of the annotations, got 99"),

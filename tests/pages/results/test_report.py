@@ -57,7 +57,7 @@ def test_several_detectors(root: Path, three: tuple[Path, dict[str, np.ndarray]]
         assert shown == [(name, "mean", key) in marked for key in ("auroc", "fpr95tpr")]
     groups = re.findall(r'<th scope="row">(.*?)</th>', part(text, "groups"))
     assert groups == ["mean", *done.detectors["energy"].summary.groups]
-    order = ["detectors", "figures", "groups", "ranked-worst", "details"]
+    order = ["figures", "detectors", "groups", "ranked-worst", "details"]
     assert re.findall(r'<section id="(.*?)"', text) == order
     assert "<!--figures-->" in part(text, "figures")
     assert "<!--threshold-->" in part(text, "figures")
