@@ -7,11 +7,8 @@ anomaly_images_thresholded/<object>/test_private/000_regular.png       0 and 255
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +21,7 @@ from ..formats.maps.files import MAP_SUFFIXES, read_map
 from ..formats.maps.pixels import size_text
 from ..formats.maps.places import files_below
 from ..formats.reasons import named
-from ..formats.written.atomic import check_folder
+from ..formats.written.atomic import whole_folder
 from .progress import progress_bar
 from .read_ahead import read_ahead
 
@@ -86,7 +83,7 @@ def write_submission(
             raise ValueError(f"thresholds: expected one for {category!r}, got thresholds for {', '.join(thresholds)}")
     sizes = _Sizes(Path(maps), None if data is None else Path(data), listed)
     merged = dict.fromkeys(COUNTS, Merged(0, 0))
-    with _whole_folder(Path(out)) as draft:
+    with whole_folder(Path(out)) as draft:
 
         def write(item: _Map) -> Merged:
             score_map = read_map(item.file)
@@ -178,18 +175,3 @@ class _Sizes:
             told_by, wanted = self.first[item.category], self.shapes[item.category]
         if shape != wanted:
             raise ValueError(f"{item.file}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(shape)}")
-
-
-@contextmanager
-def _whole_folder(out: Path) -> Iterator[Path]:
-    """Yield a draft of a folder, which is renamed at the end, or deleted after an error."""
-    if os.path.lexists(out):
-        raise ValueError(f"{out}: expected a folder that does not exist, got an existing one")
-    check_folder(out.absolute().parent)
-    draft = out.absolute().parent / f".{os.urandom(8).hex()}.draft"
-    draft.mkdir()
-    try:
-        yield draft
-        draft.rename(out)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

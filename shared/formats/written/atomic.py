@@ -1,9 +1,10 @@
-"""Write files completely or not at all: each to a draft beside it, which then replaces it."""
+"""Write files and folders completely or not at all: each to a draft beside it, which then replaces it."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -116,3 +117,18 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+@contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """Yield a draft of a folder, which is renamed at the end, or deleted after an error."""
+    if os.path.lexists(out):
+        raise ValueError(f"{out}: expected a folder that does not exist, got an existing one")
+    check_folder(out.absolute().parent)
+    draft = out.absolute().parent / f".{os.urandom(8).hex()}.draft"
+    draft.mkdir()
+    try:
+        yield draft
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

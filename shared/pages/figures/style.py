@@ -34,7 +34,7 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             "template": "none",
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "height": 270,
+            "height": 236,
             "margin": dict(l=10, r=14, t=12, b=10),
             "font": dict(family="system-ui, sans-serif", size=13),
             "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
     if flat:
-        chips = "".join(f"<th>{_chips(name, roles)}</th>" for name in names)
+        alike = [(chips, len([*same])) for chips, same in groupby(_chips(name, roles) for name in names)]
+        chips = "".join(f'<th colspan="{number}">{each}</th>' for each, number in alike)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
         cells = (
             "".join(_row_html(data, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))

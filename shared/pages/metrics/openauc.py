@@ -57,7 +57,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
     detectors = {computed.title or "OSCR": computed, **computed.rivals}
     said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
-        f"{name}, {said} {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in detectors.items()
+        f"{name}, {said} = {short(one.results['openauc'])}": open_set_curve(one.state)
+        for name, one in detectors.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     accuracy = computed.results["closed_set_accuracy"]

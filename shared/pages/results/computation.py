@@ -1,4 +1,4 @@
-"""What a page has computed, small enough to be kept."""
+"""Results that a page has computed, small enough to be kept."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def numbers_html(
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
     means = _means(summary, pooled)
     headline, others = (
-        _section(page, "", large, lines, {**{key: html.escape(text) for key, text in help_of.items()}, **means}),
+        _section(page, "", large, lines, {**{key: _with_code(text) for key, text in help_of.items()}, **means}),
         _others(page, large, lines),
     )
     others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
@@ -66,6 +66,15 @@ def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
         if isinstance(result, Rate) and isinstance(whole, Rate):
             notes[key] = f"Mean of {number} groups (pooled {number_html(whole.value, share=whole.share)})"
     return notes
+
+
+def _with_code(text: str) -> str:
+    """A sentence of a docstring as HTML.
+
+    >>> _with_code("Without `k_list`, < 1.")
+    'Without <code>k_list</code>, &lt; 1.'
+    """
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:

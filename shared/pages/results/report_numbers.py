@@ -39,7 +39,7 @@ def headline_html(page: Page, texts: Texts, computed: Computed, done: Computatio
 
 
 def _mean(computed: Computed, key: str) -> str:
-    """What a number over groups is; "" for others."""
+    """Words on a number over groups, with the pooled one; "" for others."""
     groups, whole = computed.summary.groups, computed.together
     if groups is None or whole is None or not isinstance(computed.summary.results[key], Rate):
         return ""

@@ -1,4 +1,4 @@
-"""Decisions on samples, and their threshold."""
+"""Decisions on samples, and the threshold that they are taken at."""
 
 from __future__ import annotations
 
