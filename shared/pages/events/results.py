@@ -85,7 +85,7 @@ class Answers:
         return {**changes, "add": gr.update(visible=False)}
 
     def _compared(self, form: Form) -> str:
-        """What was computed last, side by side."""
+        """The table of what was computed last, side by side."""
         done = self.kept.get(str(form.token or ""))
         return "" if done is None else self.runner.view(done, form).compared
 

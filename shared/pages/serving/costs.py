@@ -30,7 +30,7 @@ class Cost(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a resample takes, in steps of some 25 ns, which is what a metric with one number takes for a sample.
+    """The work of a resample, in steps of some 25 ns, the time of a metric with one number for a sample.
 
     sample: for a sample, or an image; a fifth of it more for each number
     group: for each group, or all samples, before any is counted
