@@ -85,8 +85,8 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: merged(state_of(in_value=1, out_value=0), in_value=0, out_value=2), ValueError, "references: expected 0"),
     (lambda: reduce_batches("nothing", []), ValueError, "nothing"),
     (lambda: reduce_batches("ood_bench", [], bits=3), TypeError, "ood_bench has no argument 'bits'"),
-    (lambda: reduce_batches("ood_bench", [SCORES, 3], COLUMNS), TypeError, "batch 1: expected a batch of Arrow, a"),
-    (lambda: reduce_batches("ood_bench", ["text"], COLUMNS), TypeError, "batch 0: expected a batch of Arrow, a data"),
+    (lambda: reduce_batches("ood_bench", [SCORES, 3], COLUMNS), TypeError, "batch 1: expected an Arrow batch, a"),
+    (lambda: reduce_batches("ood_bench", ["text"], COLUMNS), TypeError, "batch 0: expected an Arrow batch, a data"),
     (
         lambda: reduce_batches("ood_bench", [SCORES, pa.table({"score": [1.0]})], COLUMNS),
         ValueError,

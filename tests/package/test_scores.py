@@ -209,7 +209,7 @@ def test_errors_on_the_command_line(run: Run) -> None:
     assert run("compute", "openauc", *places, "msp") == (2, "", f"openworld-metrics: {wrong}\n")
     code, _, errors = run("compute", "openauc", "--references", "ids.npy", "--open-scores", "msp")
     assert code == 2
-    assert "expected --predictions with --open-scores msp, which is of their logits" in errors
+    assert "expected --predictions with --open-scores msp, which is computed from them" in errors
     assert "max-logit: expected a file ending in" in run("compute", "openauc", *places, "max-logit")[2]
 
 

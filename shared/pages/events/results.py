@@ -47,7 +47,7 @@ class Answers:
             return {**_error(error), "without": gr.update(visible=isinstance(error, IntervalsError))}
         names, changes = [*done.detectors], self._changes(view)
         chosen = place.detector if place.detector in names else names[0]
-        changes["threshold"] = opened_at(view.threshold, place.threshold)
+        changes["threshold"] = opened_at(view.threshold, place.at)
         if self._automatic(done):
             changes["compared"] += _ON_THEIR_WAY
         return {
@@ -56,7 +56,7 @@ class Answers:
             "hint": gr.update(visible=False),
             "without": gr.update(visible=False),
             "place": "",
-            "detector": gr.update(choices=names, value=chosen, visible=len(names) > 1),
+            "detector": gr.update(choices=names, value=chosen if len(names) > 1 else None, visible=len(names) > 1),
             "token": self.kept.put(done, form.token or ""),
             "stamp": form.stamp,
             "add": gr.update(visible=can_be_added(self.runner.page, done) and not self._automatic(done)),

@@ -25,7 +25,7 @@ def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
         if value != shown(option, usual[option.name]):
             entries[option.name] = _text(value)[:MAX_TEXT]
     image = int(form.image or 0) if page.images else 0
-    place = query_of_place(Place(form.detector or "", image, place_in(form.place).threshold))
+    place = query_of_place(Place(form.detector or "", image, place_in(form.place).at))
     return "?" + "&".join(filter(None, [urlencode(entries), place]))
 
 
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
     detector: str = ""
     image: int = 0
-    threshold: str = ""
+    at: str = ""
 
 
 DETECTOR, IMAGE, AT = "detector", "image", "at"  # in a query, where `threshold` is an option
@@ -44,7 +44,7 @@ def place_of(query: Mapping[str, str]) -> Place:
     """The place in a query, without an image or a threshold that is no number.
 
     >>> place_of({"detector": "knn", "image": "3", "at": "-0.394"}), place_of({"image": "-1", "at": "<b>"})
-    (Place(detector='knn', image=3, threshold='-0.394'), Place(detector='', image=0, threshold=''))
+    (Place(detector='knn', image=3, at='-0.394'), Place(detector='', image=0, at=''))
     """
     image, at = query.get(IMAGE, "")[:MAX_TEXT], query.get(AT, "")[:MAX_TEXT]
     return Place(

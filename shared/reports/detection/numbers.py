@@ -90,7 +90,7 @@ def classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Sectio
 
 
 def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
-    """The table by class with all columns, for the details."""
+    """The HTML of the table by class with all columns, for the folded details."""
     named = [names.get(label, str(label)) for label in errors.by_class["class"]]
     return data_table({"name": named, **errors.by_class}, "All columns by class")
 

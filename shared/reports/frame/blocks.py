@@ -9,7 +9,7 @@ COLORS = ("known", "unknown", "misplaced", "both", "edge", "d1", "d2", "d3")
 
 
 def card(*html: str, title: str = "", note: str = "") -> str:
-    """A framed figure with a title and a grey note after it."""
+    """The HTML of a framed figure, with a title and a grey note after it."""
     head = f'<h3>{escape(title)} <span class="quiet">{escape(note)}</span></h3>' if title else ""
     return f'<figure class="card">{head}{"".join(html)}</figure>'
 

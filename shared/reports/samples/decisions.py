@@ -71,7 +71,7 @@ def meter_rows(table: Table) -> tuple[dict[str, list[Any]], list[str]]:
 
 
 def outcome_bars(table: Table) -> str:
-    """A bar for each side, of what its samples were called."""
+    """The HTML of a bar for each side, which says what its samples were called."""
     counts = Counter(zip(table["reference"], table["outcome"]))
     parts = {
         side: [

@@ -59,7 +59,7 @@ def meaning(key: str) -> str:
 
 
 def all_numbers(numbers: Mapping[str, Any]) -> str:
-    """All numbers, each with its interval."""
+    """The HTML of the table of all numbers, each with its interval."""
     ends = {f"{key}_{end}" for key in numbers for end in ("low", "high") if f"{key}_{end}" in numbers}
     keys = [key for key in numbers if key not in ends]
     values = [

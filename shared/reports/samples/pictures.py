@@ -14,7 +14,7 @@ from .decisions import Decisions
 
 
 def roc_card(decisions: Decisions) -> str:
-    """The ROC, with a circle at the threshold."""
+    """The ROC as a card, with a circle at the threshold; the note says the area under the curve."""
     known, unknown, threshold = decisions
     area, curve = auroc(exceedance_counts(unknown, known)), roc_curve(unknown, known)
     line = Line("ROC", "first", list(zip(curve["fpr"], curve["tpr"])))

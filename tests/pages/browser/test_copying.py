@@ -23,6 +23,7 @@ def test_a_press_copies_the_whole_number(tmp_path: Path) -> None:
             tab.set_default_timeout(60_000)
             tab.goto(address)
             tab.get_by_text("Your files stay on this machine.").wait_for()
+            tab.locator("#ood_bench-add").click()
             tab.locator("#ood_bench-numbers .interval button.number").first.wait_for()
             for place in ("#ood_bench-numbers td > button.number", "#ood_bench-numbers .interval button.number"):
                 copied_is_whole(tab, tab.locator(place).first, "click")

@@ -615,7 +615,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         switch.get_by_text("0.820").press("Enter")
         assert all(re.fullmatch(r"\d\.\d\d\d", each.first.inner_text()) for each in (rate, moved))
         for place, words in enumerate(
-            (r"score .* to .*: .*% of in-.*", r".*score > .*FPR .*%, TPR .*%", r".*(score > .*|flagged.*)")
+            (r"score .* to .*: 0\.\d+ of in-.*", r".*score > .*FPR 0\.\d+, TPR 0\.\d+", r".*(score > .*|flagged.*)")
         ):
             tab.locator(f"#ood_bench-plot{place}").scroll_into_view_if_needed()
             tab.evaluate(HOVER, f"ood_bench-plot{place}")

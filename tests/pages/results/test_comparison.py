@@ -20,6 +20,7 @@ from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.results import pairs
 from openworld_metrics.pages.results.comparison import compared
 from openworld_metrics.pages.runner import Runner
+from openworld_metrics.pages.serving import costs
 from openworld_metrics.pages.serving.limits import MAX_DETECTORS, RefusedError
 from tests.pages.figures.test_figures import page as page_of
 
@@ -82,7 +83,7 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     made_of = {"predictions": [f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], "references": ["label"]}
     with pytest.raises(RefusedError, match=f"pages take at most {MAX_DETECTORS} detectors"):
         one.run(Form(files=[[path]], made_of=made_of))
-    monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
+    monkeypatch.setattr(costs, "MAX_RESAMPLED", 3)
     form = Form(files=[[path]], options={"confidence_level": "0.9"})
     two, first = ({**made_of, "predictions": made_of["predictions"][:count]} for count in (2, 1))
     with pytest.raises(RefusedError, match="draw intervals of at most 3 rows of the data, not 4"):

@@ -150,7 +150,7 @@ def test_no_address_of_the_web_is_opened(page: tuple[str, Path]) -> None:
     address, folder = page
     url = "http://example.com/scores.csv"
     done = computed(address, url)
-    assert (done["success"], "none is opened" in str(done["output"])) == (False, True)
+    assert (done["success"], "URLs are never opened" in str(done["output"])) == (False, True)
     given = {"path": url, "meta": {"_type": "gradio.FileData"}}
     body = {"data": [{"predictions": given, "references": [0, 1]}, {}]}
     call = f"{address}/gradio_api/call/compute"
@@ -158,6 +158,6 @@ def test_no_address_of_the_web_is_opened(page: tuple[str, Path]) -> None:
     assert "event: error" in httpx.get(f"{call}/{event}", timeout=60).text
     visitor = Visitor(address)
     visitor.act("ood_bench-example", "input")  # after which gradio has other components for the session
-    with pytest.raises(AssertionError, match="none is opened"):
+    with pytest.raises(AssertionError, match="URLs are never opened"):
         visitor.act("ood_bench-compute", "click", {"ood_bench-from-predictions": given})
     assert "FETCHED" not in (folder / "app.log").read_text()
