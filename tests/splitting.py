@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from openworld_metrics import metric_class
-from openworld_metrics.metric.metric import keyword_options
+from openworld_metrics.metric.arguments import keyword_options
 from tests import cases
 
 

@@ -995,6 +995,22 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
+    """How many rows the tables of batches have."""
+    states = (state for parts in batches for state in parts.values() if state)
+    return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
+
+
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
@@ -1021,6 +1037,27 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
 
 
 def agrees(state: State, other: State) -> bool:
@@ -1054,6 +1091,71 @@ def copied(state: State, but: Collection[str] = ()) -> State:
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    known = metric.options
+    for keyword, value in arguments.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in known:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *known))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
@@ -1558,6 +1660,49 @@ def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
+# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
+#
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    missing = [name for name in metric.required if name not in columns]
+    if missing:
+        needed = ", ".join(metric.required)
+        raise TypeError(f"{missing[0]}: {metric.name} needs the columns {needed}; got no {missing[0]}")
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
 # ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
@@ -1786,9 +1931,6 @@ def _counts(state: State) -> np.ndarray:
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
 
 class _Options:
     """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
@@ -1875,7 +2017,7 @@ class Metric:
     def _check_options(cls, options: Mapping[str, Any]) -> None:
         unknown = [name for name in options if name not in cls.options]
         if unknown:
-            raise TypeError(cls._unknown_name(unknown[0], cls.options))
+            raise unknown_name(cls, unknown[0], cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric."""
@@ -1922,14 +2064,14 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
+        columns, overrides = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
         metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
-                if self._batches and _differ(getattr(metric, name), getattr(self, name)):
+                if self._batches and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
             metric.owns_state = not self._batches
-            last = [self._reduced(columns, metric)] if columns else []
+            last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             computed = self._summary([*self._batches, *last], metric)
@@ -1941,10 +2083,10 @@ class Metric:
 
         `name` names the part of all samples where there are no groups.
         """
-        columns, overrides = self._sort_arguments(kwargs)
+        columns, overrides = sort_arguments(self, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
-            batches = [self._reduced(columns, metric)] if columns else [*self._batches]
+            batches = [metric._reduced(columns)] if columns else [*self._batches]
         return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
@@ -1958,19 +2100,19 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
-        columns, options = self._sort_arguments({**_there(predictions=predictions, references=references), **kwargs})
+        columns, options = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns, self)
+        parts = self._reduced(columns)
         # the caller may reuse its buffers
         own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
         with self._lock:
-            self._check_agreement(own, self._batches)
+            check_parts(own, self._batches)
             self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**_there(predictions=prediction, references=reference), **_there(**kwargs)}
+        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
@@ -1999,7 +2141,7 @@ class Metric:
         """
         parts = self._own_parts(state)
         with self._lock:
-            self._check_agreement(parts, self._batches)
+            check_parts(parts, self._batches)
             self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
@@ -2015,7 +2157,7 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self))) if state else {}
+        return dict(self.as_state(state, **options_for(self.as_state, self))) if state else {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock."""
@@ -2041,7 +2183,7 @@ class Metric:
         """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
-        rows = self._rows + self._num_rows([parts])
+        rows = self._rows + num_rows([parts], self.countable_tables)
         if rows > self._compact_above:
             self._compact(parts)
         else:
@@ -2052,140 +2194,30 @@ class Metric:
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows():
-            counted: list[Parts] = []
-            for group, states in states_by_group(batches).items():
-                for counts, columns in self.countable_tables.items():
-                    states = compacted(states, columns, counts)
-                counted += [{group: state} for state in states]
-            batches = counted
-        self._batches, self._rows = batches, self._num_rows(batches)
+            batches = compacted_parts(batches, self.countable_tables)
+        self._batches, self._rows = batches, num_rows(batches, self.countable_tables)
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
         """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
-    def _num_rows(self, batches: Sequence[Parts]) -> int:
-        states = (state for parts in batches for state in parts.values() if state)
-        return sum(state[columns[0]].shape[0] for state in states for columns in self.countable_tables.values())
-
     def __len__(self) -> int:
         """Number of samples added so far."""
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
+    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
+        return reduced_batch(self, columns)
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        return checked_states(batches)
+
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
         return summary(metric, self._states(batches))
 
-    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-        """The states of batches by group, which are checked to agree, and to have samples."""
-        samples = sum(num_samples(state) for parts in batches for state in parts.values())
-        check_total(samples)
-        if not samples:
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for parts in batches:
-            self._check_agreement(parts, batches)
-        return states_by_group(batches)
-
-    def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
-        last = next(iter(batches[-1].values()), {}) if batches else {}
-        for state in parts.values():
-            if not agrees(state, last):
-                check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-            if len(parts) > 1:
-                check_agreement(state, parts.values())
-
-    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
-        missing = [name for name in self.required if name not in columns]
-        if missing:
-            needed = ", ".join(self.required)
-            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(map(_is_empty, columns.values())):
-            return {}
-        options = _options_for(self.reduce, metric)
-
-        def reduce(columns: Mapping[str, Any]) -> State:
-            if COUNTS not in columns:
-                return dict(self.reduce(**columns, **options))
-            own = {name: column for name, column in columns.items() if name != COUNTS}
-            return counted(dict(self.reduce(**own, **options)), columns[COUNTS])
-
-        own = {**columns}
-        groups = own.pop(GROUPS, None)
-        by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-        if by_sample and self.ungrouped_columns & own.keys():
-            names = ", ".join(name for name in own if name != COUNTS)
-            raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-        if COUNTS in columns:
-            if not metric.counts_rows():
-                raise ValueError(
-                    "counts: expected none with per_sample, whose table has a row for each sample; got both"
-                )
-            own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        return with_samples(parts) if COUNTS in columns else parts
-
-    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-        columns: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        known = self.options
-        for keyword, value in arguments.items():
-            name = self.aliases.get(keyword, keyword)
-            if name in known:
-                options[name] = value
-            elif name in self.columns:
-                if value is None:
-                    continue
-                if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {keyword}")
-                columns[name] = value
-            elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(keyword, (*self.columns, *self.aliases, *self.options)))
-        return columns, options
-
-    @classmethod
-    def _unknown_name(cls, name: str, known: Any) -> str:
-        return f"{cls.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
-
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def _there(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def _differ(first: Any, second: Any) -> bool:
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-def _is_empty(column: Any) -> bool:
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
 
 
 # ---- metric/packing.py -----------------------------------------------------------------------------------------------
@@ -2457,7 +2489,7 @@ class Evaluated(Metric):
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            self._check_agreement(parts, [*batches, *self._batches[first:]])
+            check_parts(parts, [*batches, *self._batches[first:]])
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

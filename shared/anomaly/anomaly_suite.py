@@ -169,8 +169,8 @@ class AnomalySuite(Metric):
             judges["components"] = partial(ComponentJudge, state)
         return judges
 
-    def _reduced(self, columns: Mapping[str, Any], metric: Metric) -> Parts:
-        parts = super()._reduced(columns, metric)
+    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
+        parts = super()._reduced(columns)
         if GROUPS in columns and "samples" in columns:
             check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
         return parts

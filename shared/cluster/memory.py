@@ -22,10 +22,14 @@ PAUSE = 0.8  # share of its memory at which a worker takes no more tasks
 
 def check_workers(client: Any, groups: Sequence[RowGroup]) -> None:
     """Raise ValueError if a worker of a cluster has less memory than its threads need for any row group."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]  # by default, it listed only five in 2025
+
+    def limits(dask_scheduler: Any) -> dict[str, tuple[int, int]]:
+        return {address: (worker.memory_limit, worker.nthreads) for address, worker in dask_scheduler.workers.items()}
+
+    workers = client.run_on_scheduler(limits)  # scheduler_info() lists no workers where its refresh comes between
     for group in groups[:1]:
-        for address, worker in workers.items():
-            check_memory(group, worker["memory_limit"], worker["nthreads"], address, grows=False)
+        for address, (limit, num_threads) in workers.items():
+            check_memory(group, limit, num_threads, address, grows=False)
 
 
 def check_this_worker(group: RowGroup, *, grows: bool) -> None:

@@ -13,9 +13,9 @@ from ..comparison import compare as compare_models
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
+from ..metric.arguments import keyword_options
 from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
-from ..metric.metric import keyword_options
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
 from .files import check_json_and_picture, files_of, naming_files

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays.arrays import State
 from ..arrays.options import as_real
 from .groups import Parts, as_one_state
-from .joining import joined_parts
+from .joining import check_parts, joined_parts
 from .metric import Metric
 from .processes import receive, run_key, send
 
@@ -68,7 +68,7 @@ class Evaluated(Metric):
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            self._check_agreement(parts, [*batches, *self._batches[first:]])
+            check_parts(parts, [*batches, *self._batches[first:]])
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

@@ -53,6 +53,22 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
+    """How many rows the tables of batches have."""
+    states = (state for parts in batches for state in parts.values() if state)
+    return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
+
+
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join small states: every array costs some memory, however short it is."""
     small = [state for state in states if num_samples(state) < _SMALL]
@@ -79,6 +95,27 @@ def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
         scalars -= other.keys()
         if not scalars:
             return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
 
 
 def agrees(state: State, other: State) -> bool:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics.cluster import compute_parquet
-from openworld_metrics.cluster.memory import check_memory, check_this_worker
+from openworld_metrics.cluster.memory import check_memory, check_this_worker, check_workers
 from openworld_metrics.cluster.reducing import reduce_row_group
 from openworld_metrics.cluster.row_groups import RowGroup, list_row_groups
 from tests import cases
@@ -57,7 +57,7 @@ def test_two_workers_equal_one_process(name: str, client: Any, load: Load, tmp_p
     assert length(columns) > 8
     computed = compute_parquet(name, write(columns, tmp_path), **options)
     assert computed == load(name).compute(**columns, **options)
-    assert len(client.scheduler_info()["workers"]) == 2
+    assert len(client.nthreads()) == 2
 
 
 @pytest.mark.usefixtures("client")
@@ -284,6 +284,19 @@ def test_workers_with_too_little_memory_are_an_error(client: Any, tmp_path: Path
     late = client.submit(check_this_worker, RowGroup("0.parquet", None, 0, 1, 1 << 40), grows=True)
     with pytest.raises(ValueError, match=r"0\.parquet, row group 0: expected workers of 1 threads"):
         late.result()
+
+
+def test_the_memory_of_workers_is_known_while_a_client_looks_at_its_scheduler(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client's own regular look, which lists no workers, may come between."""
+    monkeypatch.setattr("openworld_metrics.cluster.memory.PROCESS", 400 << 20)
+    often = dask.config.set({"distributed.client.scheduler-info-interval": "1ms"})
+    group = RowGroup("0.parquet", None, 0, 1, 1)
+    with often, dask_distributed.Client(client.scheduler.address, set_as_default=False) as looking:
+        for _ in range(200):
+            with pytest.raises(ValueError, match="expected workers of 1 threads"):
+                check_workers(looking, [group])
 
 
 def test_how_much_memory_is_enough() -> None:

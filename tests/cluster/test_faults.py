@@ -261,7 +261,7 @@ def test_a_dask_worker_that_dies(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "scores.parquet", row_group_size=2)
     own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
     with distributed.LocalCluster(**own) as cluster, distributed.Client(cluster) as client:
-        first, *_ = client.scheduler_info()["workers"]
+        first, *_ = client.nthreads()
         process = client.run(os.getpid, workers=[first])[first]
         client.run(die_at_the_second_batch, workers=[first])
         computed = compute_parquet("ood_bench", tmp_path / "scores.parquet", **options)
