@@ -17,7 +17,13 @@ from pathlib import Path
 COMMAND = Path(sys.executable).with_name("openworld-metrics")
 PATIENCE = 120  # seconds until an app has to answer
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run")
+CHROMIUM_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+)
 
 
 def free_port() -> int:

@@ -56,8 +56,9 @@ class Wiring:
         seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
         seen.then(**self._compares("compare"))
         if self.images:
-            for event in (self.outputs.image.input, self.outputs.photographs.change):
-                event(**self._computes(self.answers.look, PICTURE), **QUIET).then(**self._compares("compare"))
+            chosen = [self.outputs.image.input, self.outputs.photographs.change]
+            looked = gr.on(chosen, **self._computes(self.answers.look, PICTURE), **LATEST)
+            looked.then(**self._compares("compare"))
 
     def _data(self) -> None:
         """Connect examples, files and pasted cells; data are previewed before a computation, since options follow."""
@@ -66,9 +67,8 @@ class Wiring:
         self._shown_after(self._pressed(chosen))
         begin = {"js": in_browser("begin", self.name)}
         for file in self.form.files:
-            for event in (file.upload, file.clear, file.delete):
-                looked = event(**self._calls(self.events.upload, LOAD), **begin, **LATEST)
-                self._stale_after(self._settled(looked))
+            changed = [file.upload, file.clear, file.delete]
+            self._stale_after(self._settled(gr.on(changed, **self._calls(self.events.upload, LOAD), **begin, **LATEST)))
         for text, table in zip(self.inputs.pasted, self.form.tables):
             pasted = text.change(**self._pastes(text, table), **begin, **LATEST)
             pasted.failure(**self._script("proceed"))
@@ -79,12 +79,10 @@ class Wiring:
     def _columns(self) -> None:
         """Connect cells, columns and options that users change, and the buttons that correct the data."""
         again = self._calls(self.events.again, AGAIN)
-        for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
-            part.input(**again, **LATEST)
-            part.input(**self._compares("compare"))
-        for part in self.form.options.values():
-            part.input(**self._compares("compare"))
-            part.change(**self._compares("compare"))
+        columns = [part.input for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as)]
+        options = [event for part in self.form.options.values() for event in (part.input, part.change)]
+        gr.on(columns, **again, **LATEST)
+        gr.on([*columns, *options], **self._compares("compare"), trigger_mode="always_last")
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)

@@ -418,19 +418,36 @@ def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str]
 @needs_browser
 def test_nothing_is_computed_while_files_are_looked_at(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """The button is off until the last of several looks at data has ended, whichever ends first."""
-    page = opened("ood_bench")
-    paths = csv(drawn("ood_bench"), tmp_path)[0]
+    page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
+    maps, masks = (sorted((tmp_path / side).iterdir()) for side in columns)
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
-    page.part("file0").locator("input[type=file]").set_input_files(paths)
+    page.part("file0").locator("input[type=file]").set_input_files(maps)
+    while not held:
+        page.tab.wait_for_timeout(50)
+    page.part("file1").locator("input[type=file]").set_input_files(masks)
+    page.tab.wait_for_function("openworldMetrics.looks.anomaly_suite.ended === 1")  # that of the masks
+    assert page.part("compute").is_disabled()
+    held.pop().continue_()
+    page.tab.wait_for_function("openworldMetrics.looks.anomaly_suite.ended === 2")
+    assert page.part("compute").is_enabled()
+
+
+@needs_browser
+def test_changes_of_one_place_follow_each_other(opened: Callable[[str], Page], tmp_path: Path) -> None:
+    """Files that are taken away while they are looked at are gone afterwards."""
+    page = opened("ood_bench")
+    held: list[Any] = []
+    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    page.part("file0").locator("input[type=file]").set_input_files(csv(drawn("ood_bench"), tmp_path)[0])
     while not held:
         page.tab.wait_for_timeout(50)
     page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
-    page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 1")  # that of the empty place
     assert page.part("compute").is_disabled()
     held.pop().continue_()
     page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 2")
     assert page.part("compute").is_enabled()
+    assert "Your own" not in page.part("example").locator("input").input_value()
 
 
 @needs_browser
