@@ -13,7 +13,7 @@ from ..form.form import Form, from_browser
 from ..form.parts import Inputs
 from ..results.outputs import Outputs
 from ..runner import Runner
-from ..serving.launch import QUIET, VISIBLE
+from ..serving.launch import QUIET
 from .inputs import AGAIN, LOAD, Events
 from .results import PICTURE, PRESS, SHOWN, SURER, Answers
 
@@ -51,8 +51,9 @@ class Wiring:
 
     def _results(self) -> None:
         """Connect the button, and the choice of a detector, an image or photographs."""
-        self._shown_after(self._surer(self.inputs.button.click(**self._press(), **VISIBLE)))
-        self.outputs.add.click(**self._calls(self.answers.add, SURER), **VISIBLE)
+        waiting = {**QUIET, "show_progress": "full", "show_progress_on": self.outputs.numbers}
+        self._shown_after(self._surer(self.inputs.button.click(**self._press(), **waiting)))
+        self.outputs.add.click(**self._calls(self.answers.add, SURER), **waiting)
         seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
         seen.then(**self._compares("compare"))
         if self.images:

@@ -26,7 +26,6 @@ OFF: Mapping[str, Any] = {"mcp_server": False, "run_history": False, "enable_mon
 # the choices and bounds of its last answer in the session, but a quick visitor may act before that answer, and gradio
 # forgets it.
 QUIET: Mapping[str, Any] = {"api_visibility": "private", "preprocess": False, "show_progress": "hidden"}
-VISIBLE: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
 
 
 def blocks(title: str) -> gr.Blocks:
