@@ -48,8 +48,8 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, H, W) anomaly maps, higher is more anomalous, or a list of maps of different shapes (H, W).
     references: masks of the same shapes; 0 or False is normal, 1 or True anomalous. Or a dict for each image, {"masks":
-        (D, H, W), "saturation_areas": (D,)}: a mask of each defect, and the number of its pixels that suffices; D may
-        be 0. Then sPRO is reported, and everything else uses the union of the masks.
+        (D, H, W), "saturation_areas": (D,)}: a mask of each defect, and how many of its pixels are enough; D may be
+        0. Then sPRO is reported, and everything else uses the union of the masks.
     image_scores: optional (N,) scores of the images. Default to the maxima of the maps, see `image_reduction`.
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomalous pixel.
     samples: optional (N,) strings or integers, the id of the sample that each image shows, such as a product seen from
@@ -71,10 +71,10 @@ Args:
         void.
     regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
         pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Set it at load.
-    image_threshold, pixel_threshold: thresholds chosen beforehand, at which to add F1, precision and recall; whatever
-        scores above the threshold is anomalous. Default to None and None.
-    components: judge components of the pixels above the pixel_threshold, which is then required at load: adds siou, ppv
-        and segment_f1. Set it at load. Defaults to False.
+    image_threshold, pixel_threshold: thresholds chosen in advance, at which to add F1, precision and recall; scores
+        above the threshold are anomalous. Default to None and None.
+    components: evaluate components of the pixels above the pixel_threshold, which is then required at load: adds siou,
+        ppv and segment_f1. Set it at load. Defaults to False.
     min_predicted, min_object: minimum number of pixels: smaller predicted components are erased, and smaller objects of
         a mask are void. Set them at load. Default to 0 and 0.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
@@ -82,15 +82,15 @@ Args:
     per_image: add "per_image", a table of the images. Set it at load if you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of normal and anomalous images. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
     image_ap, pixel_ap: average precision, the step sum under the precision-recall curve.
     image_aupr, pixel_aupr: area under the same curve by trapezoids.
-    image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: a threshold that
-        attains it; whatever scores above the threshold is anomalous, and everything is if it is -inf.
+    image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: a threshold that gives
+        it; scores above the threshold are anomalous, and everything is if it is -inf.
     pixel_iou_max: the best intersection over union of the anomalous pixels and those above a threshold, TP/(TP+FP+FN).
     image_fpr95tpr, pixel_fpr95tpr and so on, with `points`, and with `thresholds` image_fpr95tpr_threshold and so on.
     sample_auroc, sample_ap, sample_f1_max: the same for samples, if that column is passed.
@@ -112,12 +112,12 @@ Returns:
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value from the full scores differs by at
         most this much. Results without a bound (pixel_f1_max_threshold, AUPRO with `num_thresholds`) are left out.
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, masks of one row without
         `regions="labels"`, a level with only one class, a saturation area below 1, a limit out of range, a lower bound
-        of AUPIMO that so few normal pixels cannot reach.
+        of AUPIMO below 1 over the number of normal pixels.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

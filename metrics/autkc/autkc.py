@@ -23,7 +23,7 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) floating scores, higher is more likely.
     references: (N,) integer class ids.
-    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
     groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
@@ -36,8 +36,8 @@ Args:
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of the known samples; the table gets none. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
     autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th
@@ -45,10 +45,10 @@ Returns:
     per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
         of each; then each key of the results for the samples of that class.
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a K out of range, swapped columns.
+    ValueError: NaN, mismatched lengths or shapes, class ids out of range, a K out of range, swapped columns.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

@@ -8,7 +8,7 @@ from ._kernel import Evaluated, MacroOpenF as Core
 _DESCRIPTION = """
 The macro open-set F-score is the harmonic mean of the precision and the recall averaged over the known classes, when a
 sample whose open-set score exceeds a threshold is rejected as unknown. It is reported at the best threshold, found over
-every distinct score, and at any thresholds of yours.
+every distinct score, and at any thresholds you pass.
 """
 
 _CITATION = r"""
@@ -27,36 +27,36 @@ _CITATION = r"""
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) scores of the known classes, higher is more likely, or (N,) predicted class ids.
-    references: (N,) class ids; a negative one says that the sample is unknown.
+    references: (N,) class ids; negative for unknown samples.
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
-    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
     groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
-    num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
+    num_classes: number C of known classes, for class ids if some classes never occur. Defaults to the number of
         columns, or to one more than the largest id.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of known and unknown samples. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
     macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
-    macro_open_f_threshold: the lowest threshold that attains it (of a `t_list`, the first).
+    macro_open_f_threshold: the lowest threshold with that F (with a `t_list`, the first in the list).
     macro_open_f_curve: with `t_list`, F at each of its thresholds.
-    per_sample: with `per_sample`, a table: "sample" (its place in the order of addition, from 0), "score", "reference"
-        and "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
+    per_sample: with `per_sample`, a table: "sample" (its position in the order added, from 0), "score", "reference" and
+        "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, called known"), "true_class" (-1 for unknown)
         and "predicted_class".
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, an empty `t_list`.
+    ValueError: NaN, mismatched lengths or shapes, class ids out of range, an empty `t_list`.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

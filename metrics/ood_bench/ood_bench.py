@@ -30,7 +30,7 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
-    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
     groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
@@ -38,24 +38,24 @@ Args:
         tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, and the names of
         scalar binary metrics of sklearn.metrics.
     in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1. One of them may be "rest":
-        every label but the other.
+        every label except the other.
     ignore_value: label of samples to leave out. Defaults to None.
     threshold: for fpr, tpr, fnr, tnr and the metrics of scikit-learn that judge decisions: a sample is OOD when its
         score is greater.
     thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
-    step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
-        An approximation; by default every distinct score counts.
+    step: compute auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4). An
+        approximation; by default every distinct score counts.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
     significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
         bounded, and each result gets an error bound. Set it at load. Defaults to None, which keeps all.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of in-distribution and OOD samples. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
-    auroc: the chance that an OOD sample scores above an in-distribution one, ties counting half.
+    auroc: the probability that an OOD sample scores above an in-distribution one, ties counting half.
     aupr_out, aupr_in: average precision with OOD, or in-distribution, as the positive class.
     aupr_out_trapezoid, aupr_in_trapezoid: area under the same curves by trapezoids, as OpenOOD takes it.
     detect_acc: the highest accuracy over all thresholds.
@@ -71,11 +71,10 @@ Returns:
         without a bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
     Further keys: one float for each rate at the threshold and for each metric of scikit-learn, under its name.
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, lengths or shapes that do not fit, other labels, one class only, an unknown metric, no threshold
-        where one is needed.
+    ValueError: NaN, mismatched lengths or shapes, other labels, one class only, an unknown metric, a missing threshold.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

@@ -6,9 +6,9 @@ import evaluate
 from ._kernel import Evaluated, OpenAUC as Core
 
 _DESCRIPTION = """
-OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed
-exactly, with half credit for ties, beside closed-set accuracy, the AUROC of unknown against known, and the accuracy of
-that decision at a given true-positive rate.
+OpenAUC is the probability that a known sample is both classified correctly and ranked below an unknown one. It is
+computed exactly, with half credit for ties, together with closed-set accuracy, the AUROC of unknown against known, and
+the accuracy of that decision at a given true-positive rate.
 """
 
 _CITATION = """
@@ -35,7 +35,7 @@ Args:
     open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
         XCurve's four arrays: scores of the known and of the unknown samples, and predicted and true classes of the
         known ones.
-    counts: optional (N,) integers of at least 0: how many times each row occurs, if an engine has grouped equal rows.
+    counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
     groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
@@ -43,22 +43,22 @@ Args:
         bounded, and results that rank scores get an error bound. Set it at load. Defaults to None, which keeps all.
     fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to report the correct-classification
         rate. Defaults to None.
-    risk_metrics: name or names of results on the risk of accepting the lowest-scoring samples: "aurc", "augrc",
-        "risk@cov80" and "coverage@risk5" (with any percentage). Defaults to (): none.
+    risk_metrics: one or more results on the risk of accepting the lowest-scoring samples: "aurc", "augrc", "risk@cov80"
+        and "coverage@risk5" (with any percentage). Defaults to (): none.
     ood_cost: in these risks, an accepted unknown sample costs ood_cost, in [0, 1], and a known one with a wrong class 1
         - ood_cost. Defaults to None: both cost 1.
     unknown_share: in these risks, unknown samples are weighted as if they were this share of all samples, in (0, 1);
-        "aurc" is then refused. Defaults to None: their share in the data.
+        "aurc" then raises an error. Defaults to None: their share in the data.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of known and unknown samples. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
-    openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is
-        the area under the OSCR curve.
+    openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is correct] ([r_j > r_i] + [r_j = r_i] / 2). It
+        is the area under the OSCR curve.
     closed_set_accuracy: share of the known samples that are classified correctly.
     open_set_auroc: AUROC of the unknown (positive) against all known samples.
     open_set_accuracy@tpr95: accuracy of unknown against known at the highest threshold whose TPR is at least `tpr`.
@@ -76,10 +76,10 @@ Returns:
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, called known".
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.
+    ValueError: NaN, mismatched lengths or shapes, class ids out of range, no known or no unknown sample.
     TypeError: missing columns, unknown arguments.
 
 Examples:

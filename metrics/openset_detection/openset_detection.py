@@ -7,9 +7,9 @@ from ._kernel import Evaluated, OpenSetDetection as Core
 
 _DESCRIPTION = """
 Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown
-(WI) and all errors together (A-OSE), beside precision and recall of the known classes and the counts they come from.
-Boxes are matched one to one, whatever their classes, highest IoU first. protocol="owod" gives what papers on open-world
-detection report under the same names, and mAP, matched as in Pascal VOC.
+(WI) and all errors together (A-OSE), with precision and recall of the known classes and the counts behind them. Boxes
+are matched one to one, regardless of class, highest IoU first. protocol="owod" computes the measures that papers on
+open-world detection report under the same names, and mAP, matched as in Pascal VOC.
 """
 
 _CITATION = r"""
@@ -40,10 +40,10 @@ Args:
     conf_threshold: predictions with a lower confidence are dropped. Defaults to 0.0.
     box_format: "xyxy" (default), "xywh" (corner and size) or "cxcywh" (centre and size).
     count_background: whether unmatched "unknown" predictions count in FP_unknown. Defaults to False.
-    protocol: "ow-dln" (default), the definitions of OW-DLN's guide, or "owod", those of papers on open-world detection.
-    matching: "iou", highest IoU first, or "confidence", most confident prediction first. Defaults to None, which is
-        "iou", and Pascal VOC's matching for protocol="owod", which takes no other.
-    recall_level: recall at which "owod" compares precisions for WI, in (0, 1]; None leaves WI out. Defaults to 0.8.
+    protocol: "ow-dln" (default), OW-DLN's definitions, or "owod", those used in papers on open-world detection.
+    matching: "iou", highest IoU first, or "confidence", most confident prediction first. Defaults to None, which means
+        "iou", or Pascal VOC matching for protocol="owod", which accepts no other.
+    recall_level: recall at which "owod" compares precisions for WI, in (0, 1]; None omits WI. Defaults to 0.8.
     previously_known: the known_classes from earlier tasks, to split mAP of "owod" into previously and newly known.
         Defaults to None.
     plus_one: whether widths and heights are x2 - x1 + 1, as in the VOC devkit's code. Defaults to False.
@@ -51,7 +51,7 @@ Args:
     average_precision: "all" points (default) or "11-point", for "owod".
     per_class: whether to return a table of counts and rates by class. Defaults to False.
     per_image: whether to return a table of counts and rates by image. Defaults to False.
-    conf_list: confidences for a sweep of U-Recall, WI and A-OSE; "ow-dln" needs matching="confidence" for it.
+    conf_list: confidence thresholds for a sweep of U-Recall, WI and A-OSE; "ow-dln" then needs matching="confidence".
         Defaults to None.
     errors: whether to return the tables fates and errors: the fate of each object, and the kinds of false positives
         with the gain from fixing each. Defaults to False.
@@ -59,15 +59,15 @@ Args:
     budget: "unknown" (default): predictions on known objects do not use it up; or "all": they do.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of the images. Default to None and 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups have
-        None in the table, and `groups_skipped` counts them.
+    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
+        None in the table and are counted in `groups_skipped`.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.
-    WI: FP_unknown / total_known, lower is better; for "owod", precision in images without unknown objects over
-        precision in all, minus 1.
+    WI: FP_unknown / total_known, lower is better; for "owod", precision on images without unknown objects divided by
+        precision on all, minus 1.
     A-OSE: (FP_known + FN_known + FP_unknown + FN_unknown) / all objects, lower is better; for "owod", the number of
-        unknown objects on which a known class is predicted.
+        unknown objects detected as a known class.
     Precision(Known), Recall(Known): of the known classes, higher is better; not for "owod".
     A-OSE(detections), WI(OWOD), WI(OWOD)@0.8: for "owod", the number of predictions of known classes on unknown
         objects; their share at recalls of 0.1 to 0.9, and at 0.8.
@@ -75,18 +75,18 @@ Returns:
         the known classes; the last two with previously_known.
     Precision(U), U-F1, Precision(K), Recall(K): for "owod", precision and F1 of "unknown", and the means over the known
         classes of precision and recall.
-    fates, errors: with errors, tables of counts, with shares and gains, which also stand beside them as
-        fate(unknown, missed) and ΔmAP(badly placed).
+    fates, errors: with errors, tables of counts, with shares and gains, which are also results, such as fate(unknown,
+        missed) and ΔmAP(badly placed).
     AR@10: with recall_budgets, recall of unknown objects by that many predictions per image, averaged over ten IoUs.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
     per_class, per_image, sweep: the requested tables, dicts of columns of equal length.
     groups, if that column is passed: a table, {"group": [sorted names], "<key>": [one value per group], …}. A name with
-        a slash, such as near/cifar100, adds a row for the part before it (near): the mean of its groups.
+        a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that include the
-        unknown id, a threshold out of range, lengths that differ, an option that the protocol does not have, WI of
-        "owod" where images without unknown objects do not reach recall_level.
+    ValueError: NaN, arrays of the wrong shape, x2 < x1 or y2 < y1, non-integer classes, known_classes that include the
+        unknown id, a threshold out of range, different lengths, an option that the protocol does not have, WI of "owod"
+        if images without unknown objects do not reach recall_level.
     TypeError: missing columns or known_classes, unknown arguments, values that are not numbers.
 
 Examples:
