@@ -90,7 +90,7 @@ Returns:
     image_ap, pixel_ap: average precision, the step sum under the precision-recall curve.
     image_aupr, pixel_aupr: area under the same curve by trapezoids.
     image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: a threshold that gives
-        it; scores above the threshold are anomalous, and everything is if it is -inf.
+        it; scores above it are anomalous, and all are if it is -inf.
     pixel_iou_max: the best intersection over union of the anomalous pixels and those above a threshold, TP/(TP+FP+FN).
     image_fpr95tpr, pixel_fpr95tpr and so on, with `points`, and with `thresholds` image_fpr95tpr_threshold and so on.
     sample_auroc, sample_ap, sample_f1_max: the same for samples, if that column is passed.
