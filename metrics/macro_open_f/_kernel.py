@@ -2123,6 +2123,11 @@ class Metric:
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
 
+    @property
+    def bytes_per_second(self) -> int:
+        """Estimate the bytes of states, times the resamples, whose intervals take a second."""
+        return 1 << 26
+
     def states(self) -> list[dict[str, np.ndarray]]:
         """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
         with self._lock:

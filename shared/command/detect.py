@@ -21,6 +21,7 @@ from .options import FOLDER
 from .outputs import check_outputs, deliver, on_terminal, show
 from .printing import PRINTED, form_of, printing
 from .terminal.detectors import detection_text
+from .terminal.people import QuickIntervals
 
 _HELP = """Evaluate a detector where some objects are of unknown classes.
 
@@ -89,7 +90,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         if report.is_dir():
             check_file(report / "index.html")
     other = None if arguments["compare"] is None else detections_of(arguments, references, arguments["compare"])
-    detections, known, results, options = run(arguments, references)
+    quick = QuickIntervals()
+    detections, known, results, options = run(arguments, references, quick)
     warn_of_unnamed(detections, known, options)
     if other is not None:
         warn_of_unnamed(other, known, options)
@@ -101,7 +103,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
         writes.append(partial(drawn, progress=True, **options))
     places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
-    lay_out = partial(detection_text, results, places, options.get("confidence_level"), percent=arguments["percent"])
+    level = options.get("confidence_level")
+    lay_out = partial(detection_text, results, places, level, quick, percent=arguments["percent"])
     deliver(lay_out() if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

@@ -10,7 +10,7 @@ import click
 
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import evaluate_detections
+from ..evaluation.detection import Summarise, evaluate_detections
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
 from ..formats.boxes.class_names import read_names
@@ -95,25 +95,27 @@ def detections_of(arguments: Mapping[str, Any], references: str, predictions: st
     return detections
 
 
-def from_files(arguments: Mapping[str, Any], references: str) -> Run:
+def from_files(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
     """Read detections from the files in the arguments, and compute their results."""
     detections = detections_of(arguments, references, arguments["predictions"])
     classes = detections.dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
-    results = evaluate_detections(detections, known, standard=arguments["standard"], progress=True, **options)
+    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
+    results = evaluate_detections(detections, known, **shown, **options)
     if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
     return detections, known, results, options
 
 
-def from_model(arguments: Mapping[str, Any], references: str) -> Run:
+def from_model(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
     """Run a model on the data set, and compute the results of its detections."""
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
-    results = validator.validate(arguments["split"] or "val", standard=arguments["standard"], progress=True)
+    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
+    results = validator.validate(arguments["split"] or "val", **shown)
     return validator.detections, known, results, validator.options
 
 

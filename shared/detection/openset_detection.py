@@ -107,6 +107,11 @@ class OpenSetDetection(Metric):
         return PROTOCOLS[self.protocol]
 
     @property
+    def bytes_per_second(self) -> int:
+        """As of `Metric`; a resample of "ow-dln" only weights counts of images, which are matched once."""
+        return 1 << 30 if self.protocol == "ow-dln" else super().bytes_per_second
+
+    @property
     def rules(self) -> Rules:
         """The rules of the protocol among the options."""
         return self.matched_images.rules(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Detections
 from ..formats.boxes.named import with_names_in_tables
+from ..formats.written.aligned import Paint, aligned, plain, quiet, strong
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json, shares, value_text
@@ -22,6 +23,7 @@ from .standard import standard_metrics
 BATCH = 64  # images
 DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower confidence are left out
 Results = dict[str, dict[str, Any]]
+Summarise = Callable[[OpenSetDetection], Summary]
 
 _MEANINGS = {
     "U-Recall": "unknown objects called unknown; higher is better",
@@ -59,18 +61,22 @@ def evaluate_detections(
     *,
     standard: bool = True,
     progress: bool = False,
+    summarise: Summarise = OpenSetDetection.summary,
     **options: Any,
 ) -> Results:
     """Compute the open-set metrics of detections, and the standard metrics.
 
     Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
-    compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; options of
-    the metric openset_detection, such as unknown_class_id, iou_threshold, conf_threshold or protocol.
+    compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; summarise,
+    the function that summarises the metric with its images; options of the metric openset_detection, such as
+    unknown_class_id, iou_threshold, conf_threshold or protocol.
 
     Returns "openset_metrics", the results of openset_detection, "standard_metrics", those of `standard_metrics`, and
     "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
-    openset = openset_summary(detections, known_classes=list(known_classes), progress=progress, **options)
+    openset = openset_summary(
+        detections, known_classes=list(known_classes), progress=progress, summarise=summarise, **options
+    )
     results = {
         "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
         KINDS: openset.kinds(),
@@ -95,7 +101,13 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     )
 
 
-def openset_summary(detections: Detections, *, progress: bool = False, **options: Any) -> Summary:
+def openset_summary(
+    detections: Detections,
+    *,
+    progress: bool = False,
+    summarise: Summarise = OpenSetDetection.summary,
+    **options: Any,
+) -> Summary:
     """The `Summary` of `openset_metrics`, without names and sizes."""
     if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
         raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
@@ -106,7 +118,7 @@ def openset_summary(detections: Detections, *, progress: bool = False, **options
             part = slice(start, start + BATCH)
             metric.add_batch(predictions=predicted[part], references=true[part])
             bar.update(len(true[part]))
-    return metric.summary()
+    return summarise(metric)
 
 
 def compare_detections(
@@ -136,10 +148,11 @@ def compare_detections(
     )
 
 
-def summary(results: Results, percent: bool = False) -> str:
+def summary(results: Results, percent: bool = False, *, paint: Paint = plain) -> str:
     """The results as text: sections for the standard metrics, the open-set metrics and a comparison.
 
-    With `percent`, rates are in percent, except in a comparison.
+    With `percent`, rates are in percent, except in a comparison. paint gives titles, intervals and meanings their
+    colours.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()
@@ -149,14 +162,15 @@ def summary(results: Results, percent: bool = False) -> str:
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
-        texts = {key: _with_ends(rows, key, key in in_percent) for key in rows if key not in ends}
-        widths = max(map(len, texts)), max(10, *map(len, texts.values()))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
-            f"{key:{widths[0]}}  {text:{widths[1]}}  {meanings.get(key, '')}".rstrip() for key, text in texts.items()
+            [key, _with_ends(rows, key, key in in_percent), quiet(meanings.get(key, ""))]
+            for key in rows
+            if key not in ends
         ]
-        parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
-        parts += [f"{key}\n{_table(value, in_percent)}" for key, value in tables.items()]
+        title = _TITLES[section]
+        parts.append(f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2), paint=paint)}")
+        parts += [paint(f"{key}\n{_table(value, in_percent)}", "") for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
@@ -179,12 +193,12 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
-def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> str:
+def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> tuple[str, ...]:
     """The text of a value and, if there is one, its interval."""
     text = value_text(rows[key], percent)
     if f"{key}_low" not in rows:
-        return text
-    return f"{text} [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]"
+        return (strong(f"{text:10}"),)
+    return strong(text), quiet(f" [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]")
 
 
 def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..detection.rules import Rules
+from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
-from .detection import DEFAULT_CONF, Results, evaluate_detections, save_results
+from .detection import DEFAULT_CONF, Results, Summarise, evaluate_detections, save_results
 from .progress import progress_bar
 
 
@@ -55,11 +56,18 @@ class OpenSetValidator:
         self.options: dict[str, Any] = {"unknown_class_id": unknown_class_id, "conf_threshold": conf, **options}
         self.detections: Detections | None = None
 
-    def validate(self, split: str = "val", *, standard: bool = True, progress: bool = False) -> Results:
+    def validate(
+        self,
+        split: str = "val",
+        *,
+        standard: bool = True,
+        progress: bool = False,
+        summarise: Summarise = OpenSetDetection.summary,
+    ) -> Results:
         """Run the model on the images of a split, and compute the metrics.
 
         Parameters: split of the data set: train, val or test; standard, whether to compute the standard metrics, which
-        needs pycocotools; progress, whether to show a bar on a terminal.
+        needs pycocotools; progress, whether to show a bar on a terminal; summarise, as of `evaluate_detections`.
         Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises ImportError if the model is
         a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
         metrics do.
@@ -68,7 +76,7 @@ class OpenSetValidator:
         known = class_ids([str(name) for name in self.known_classes], dataset.classes)
         model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
-        return evaluate_detections(self.detections, known, standard=standard, **self.options)
+        return evaluate_detections(self.detections, known, standard=standard, summarise=summarise, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
         """Write results to a file, .json or .txt. Raises ValueError for another suffix."""

@@ -320,12 +320,30 @@ def test_a_report_among_the_images_leaves_them_as_they_are(made: Detections, run
 
 def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
-    assert evaluation.summary(expected(made)) in printed
+    uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
+    results = expected(made, confidence_level=0.95)
+    assert f"{evaluation.summary(results)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
     assert "0/10 [" in printed
     assert "10/10 [" in printed
     assert "100%" in printed
     assert re.search(r"\r +\r", printed)  # the bar went when it was done
     assert printed.rstrip().endswith("report: report/index.html")
+
+
+def test_intervals_for_people_are_not_saved(made: Detections, tmp_path: Path) -> None:
+    printed = on_terminal(["detect", *FILES, *CLASSES, "--save", "x.json"], tmp_path, NO_COLOR="1")
+    assert re.search(r"U-Recall +\d\.\d{6} \[\d\.\d{6}, \d\.\d{6}\]  unknown objects called unknown", printed)
+    assert json.loads((tmp_path / "x.json").read_text()) == expected(made)
+
+
+def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path: Path) -> None:
+    results = expected(made, protocol="owod", recall_level=0.3)
+    with pytest.raises(ValueError, match="among resampled images, recall_level"):
+        expected(made, protocol="owod", recall_level=0.3, confidence_level=0.95)
+    flags = ["--protocol", "owod", "--recall-level", "0.3"]
+    printed = on_terminal(["detect", *FILES, *CLASSES, *flags], tmp_path, NO_COLOR="1").replace("\r\n", "\n")
+    assert evaluation.summary(results) in printed
+    assert "intervals" not in printed
 
 
 def test_help(run: Run) -> None:

@@ -7,20 +7,32 @@ from functools import partial
 from typing import Any
 
 from ...evaluation.detection import summary
+from ...formats.written.aligned import painted, quiet
 from ...formats.written.flat import KINDS
 from ...reports.terminal.comparison import comparison_text
-from .people import LEVEL, for_people, model_names, width
+from .people import LEVEL, QuickIntervals, for_people, model_names, width
 
 
 def detection_text(
-    results: Mapping[str, Any], places: tuple[str, str | None], level: float | None, *, percent: bool
+    results: Mapping[str, Any],
+    places: tuple[str, str | None],
+    level: float | None,
+    quick: QuickIntervals,
+    *,
+    percent: bool,
 ) -> str:
-    """The summary of one detector, or of two, with a row for each metric and the better detector below."""
-    alone = summary({name: value for name, value in results.items() if name != "comparison"}, percent)
+    """The summary of one detector, or of two, with a row for each metric and the better detector below.
+
+    A single detector has intervals if they are quick; with two, those of the differences say more.
+    """
     first, second = places
+    alone = {name: value for name, value in results.items() if name != "comparison"}
     if "comparison" not in results or second is None:
-        return alone
+        rates = {key: value for key, value in (quick.results or {}).items() if not isinstance(value, Mapping)}
+        alone["openset_metrics"] = {**results["openset_metrics"], **rates}
+        note = f"\n\n{quick.note}" if quick.note else ""
+        return for_people(lambda paint: summary(alone, percent, paint=paint) + painted(quiet(note), paint))
     names = model_names(first, second)
     shown: dict[str, Any] = {"kinds": results[KINDS], "level": level or LEVEL, "percent": percent, "width": width()}
     lay_out = partial(comparison_text, results["comparison"], names, **shown)
-    return for_people(lambda paint: f"{paint(alone, '')}\n\n{lay_out(paint=paint)}")
+    return for_people(lambda paint: f"{summary(alone, percent, paint=paint)}\n\n{lay_out(paint=paint)}")

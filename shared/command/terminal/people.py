@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from ..messages import printable
 from ..outputs import Painted, on_terminal
 
 LEVEL = 0.95
-_BYTES = 1 << 26  # the most bytes of states times resamples for automatic intervals: about a second
 _STYLES: dict[str, dict[str, Any]] = {"strong": {"bold": True}, "quiet": {"dim": True}, "data": {"fg": "cyan"}}
 
 
@@ -47,14 +47,38 @@ def with_quick_intervals(
     """The summary of a metric, with intervals if these take less than a second, and a note on them.
 
     Intervals that the user requested are always computed. Automatic ones are added only on a terminal, or if results
-    are `reported`.
+    are `reported`, and left out if a resample lacks what a result needs.
     """
     if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
         metric.confidence_level = LEVEL
-    summary = summarise(metric)
+        with suppress(ValueError):  # after which the batches are still there
+            return summarise(metric), _note(metric)
+        metric.confidence_level = None
+    return summarise(metric), _note(metric)
+
+
+def _note(metric: Metric) -> str:
     if metric.confidence_level is None:
-        return summary, ""
-    return summary, f"{100 * metric.confidence_level:.12g} % intervals: {metric.n_resamples:,} resamples"
+        return ""
+    return f"{100 * metric.confidence_level:.12g} % intervals: {metric.n_resamples:,} resamples"
+
+
+class QuickIntervals:
+    """A summary of a metric for results, which also keeps one for people, with intervals if they are quick.
+
+    results: those for people, None before the summary; note, on their intervals
+    """
+
+    def __init__(self) -> None:
+        self.results: dict[str, Any] | None = None
+        self.note = ""
+
+    def __call__(self, metric: Metric) -> Summary:
+        """Summarise a metric, with intervals only if they were requested."""
+        requested = metric.confidence_level is not None
+        summary, self.note = with_quick_intervals(metric, type(metric).summary)
+        self.results = summary.as_dict()
+        return summary if requested else without_intervals(summary)
 
 
 def model_names(first: str, second: str) -> tuple[str, str]:
@@ -87,4 +111,4 @@ def without_intervals(summary: Summary) -> Summary:
 
 def _is_quick(metric: Metric) -> bool:
     """Whether the resamples of a metric take about a second or less, estimated from the size of its state."""
-    return metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values()) <= _BYTES
+    return metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values()) <= metric.bytes_per_second
