@@ -41,6 +41,8 @@ UVX := $(VENV)-release/$(FOLDER)/uvx --quiet
 UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
+# some containers set it, and each of the hundreds of processes that tests start would compile all sources anew
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench bench-engines bench-gpu bench-scale benchmark-data demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
