@@ -169,7 +169,9 @@ def summary(results: Results, percent: bool = False, *, paint: Paint = plain) ->
             if key not in ends
         ]
         title = _TITLES[section]
-        parts.append(f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2), paint=paint)}")
+        parts.append(
+            f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2), paint=paint)}"
+        )
         parts += [paint(f"{key}\n{_table(value, in_percent)}", "") for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..detection.rules import Rules
 from ..detection.openset_detection import OpenSetDetection
+from ..detection.rules import Rules
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data

@@ -111,4 +111,7 @@ def without_intervals(summary: Summary) -> Summary:
 
 def _is_quick(metric: Metric) -> bool:
     """Whether the resamples of a metric take about a second or less, estimated from the size of its state."""
-    return metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values()) <= metric.bytes_per_second
+    return (
+        metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values())
+        <= metric.bytes_per_second
+    )
