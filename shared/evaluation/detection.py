@@ -199,7 +199,7 @@ def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> tuple[str, .
     """The text of a value and, if there is one, its interval."""
     text = value_text(rows[key], percent)
     if f"{key}_low" not in rows:
-        return (strong(f"{text:10}"),)
+        return strong(text), " " * (10 - len(text))
     return strong(text), quiet(f" [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]")
 
 
