@@ -113,7 +113,8 @@ def compute(
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, with_level = len(metric), metric.confidence_level is not None
-        summary, note = with_quick_intervals(metric, type(metric).summary, reported=report is not None)
+        reported = report is not None or plot is not None
+        summary, note = with_quick_intervals(metric, type(metric).summary, reported=reported)
     shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
     page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count, note)]

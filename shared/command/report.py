@@ -14,6 +14,7 @@ from ..metric.metric import Metric
 from ..reports.page import check_report_folder
 from ..reports.samples.report import has_errors_of_samples, write_error_report
 from ..reports.thumbnails import list_images
+from .flags import MetricCommand
 
 _HINT = "Intervals of so many samples take a while: add them with --confidence-level 0.95."
 
@@ -22,8 +23,26 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
     """Raise UsageError for a metric without a table of samples, and the errors of `check_report_folder`."""
     if not has_errors_of_samples(metric):
         able = ", ".join(name for name in METRICS if has_errors_of_samples(metric_class(name)))
-        raise click.UsageError(f"--report: expected a metric that judges single samples ({able}), got {metric.name}")
+        message = f"--report: expected a metric that judges single samples ({able}), got {metric.name}"
+        others = [f"openworld-metrics {name} --report" for name in _commands_with_a_report(metric)]
+        raise click.UsageError(message + "".join(f"; {other} writes one from files" for other in others))
     check_report_folder(folder, [Path(images)] if images is not None and Path(images).is_dir() else [])
+
+
+def _commands_with_a_report(metric: type[Metric]) -> list[str]:
+    """The commands of a metric's own that have a --report, such as anomaly for anomaly_suite."""
+    context = click.get_current_context()
+    group = context.find_root().command
+    if not isinstance(group, click.Group):
+        return []
+    commands = [group.get_command(context, name) for name in group.list_commands(context)]
+    return [
+        str(command.name)
+        for command in commands
+        if isinstance(command, MetricCommand)
+        and command.metric is metric
+        and any(param.name == "report" for param in command.params)
+    ]
 
 
 def error_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import openworld_metrics
-from openworld_metrics import formats
+from openworld_metrics import OpenAUC, formats
 from openworld_metrics.formats.tables import columns as readers
 from tests import cases
 from tests.command.terminal import on_terminal
@@ -244,6 +245,18 @@ def test_saved_and_drawn(run: Run, load: Load, tmp_path: Path) -> None:
         more = ["--option", "ignore_unknown=true"] if name == "accuracyk" else []
         assert run("compute", name, *arguments, *more, "--plot", f"{name}.png")[0] == 0
         assert (tmp_path / f"{name}.png").stat().st_size > 1000
+
+
+def test_a_plot_has_intervals_in_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[dict[str, Any]] = []
+    draws = importlib.import_module("openworld_metrics.command.compute")
+    monkeypatch.setattr(draws, "draw", lambda name, results, sides, path: drawn.append(results))
+    results = compute_openauc(run, save_npy(columns()), "--plot", "out.svg")
+    [shown] = drawn
+    certain = OpenAUC(confidence_level=0.95).compute(**columns())
+    assert {key: shown[key] for key in certain} == certain
+    assert "openauc_low" in certain
+    assert not [key for key in results if key.endswith("_low")]
 
 
 def test_list_and_describe(run: Run) -> None:

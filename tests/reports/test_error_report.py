@@ -225,3 +225,6 @@ def test_the_metric_says_whether_it_has_a_report(name: str, run: Run) -> None:
     expected = f"--report: expected a metric that judges single samples ({able}), got {name}"
     assert code == 2 or name == "ood_bench"
     assert (expected in errors) == (name not in able)
+    own = {"anomaly_suite": "anomaly", "openset_detection": "detect"}
+    named = re.findall(r"; openworld-metrics (\w+) --report writes one from files", errors)
+    assert named == ([own[name]] if name in own else [])
