@@ -76,7 +76,7 @@ demo-detection: $(VENV)/installed-demo-detection
 	@echo "report: demo/pasted-digits/report/index.html"
 
 test: $(VENV)/installed chromium
-	$(BIN)/python -m pytest -rs --tb short --numprocesses 3 --dist loadfile --durations 10 tests
+	$(BIN)/python -m pytest -rs --tb short --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 10 tests
 
 test-without-torch: $(VENV)-without-torch/installed
 	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
