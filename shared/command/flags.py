@@ -17,7 +17,16 @@ INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of ev
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
 
 
-class MetricCommand(click.Command):
+class WaitingCommand(click.Command):
+    """A command that shows a progress line on a terminal if it takes long."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with waiting(f"{ctx.info_name}: working"):
+            return super().invoke(ctx)
+
+
+class MetricCommand(WaitingCommand):
     """A command with a flag for each option of a metric: `metric`, or the metric named by an argument.
 
     metric: the metric; None if it is the argument NAME
@@ -45,11 +54,6 @@ class MetricCommand(click.Command):
         flags = ctx.meta[__name__] = [] if metric is None else self._flags(metric)
         lists = [] if self.metric is None else [*self.lists, *(flag.opts[0] for flag in flags if flag.multiple)]
         return super().parse_args(ctx, _repeated(args, lists))
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with a progress line on a terminal if it takes long."""
-        with waiting(f"{ctx.info_name}: working"):
-            return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters of the command, with the metric's flags before --help; these replace flags of equal name."""

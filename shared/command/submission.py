@@ -9,6 +9,7 @@ import click
 from ..evaluation.submission import Merged, write_submission
 from ..formats.written.results import as_json
 from .fitted import fitted_thresholds
+from .flags import WaitingCommand
 from .outputs import deliver, on_terminal
 
 _HELP = """Write a submission of MVTec AD 2: maps in float16, and their pixels above each object's threshold.
@@ -23,7 +24,7 @@ compared with the threshold before they are rounded. The folder is written whole
 """
 
 
-@click.command(help=_HELP)
+@click.command(cls=WaitingCommand, help=_HELP)
 @click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
 @click.option("--thresholds", required=True, metavar="t.json", help="File saved by threshold --maps.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to create.")

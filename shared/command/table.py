@@ -17,6 +17,7 @@ from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
 from ..reports.rendering import FORMS, INTERVALS, SECOND, render
 from ..reports.tables import ROW_KINDS, make_table, numbers_of
+from .flags import WaitingCommand
 from .messages import warn
 from .outputs import check_outputs, deliver
 from .printing import printing
@@ -46,7 +47,7 @@ _NOTES = {
 }
 
 
-@click.command(help=_HELP)
+@click.command(cls=WaitingCommand, help=_HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE …", type=click.Path(dir_okay=False, path_type=Path))
 @printing(*FORMS, default="text")
 @click.option("--rows", type=click.Choice(ROW_KINDS), help="What the rows are.  [default: files, or groups of one]")

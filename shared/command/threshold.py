@@ -16,6 +16,7 @@ from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
 from ..ood.ood_bench import reduce_ood, split_ood
 from .files import check_json_and_picture, files_of
+from .flags import WaitingCommand
 from .outputs import deliver, on_terminal, saving
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
@@ -44,7 +45,7 @@ compute ood_bench --option threshold=t.json.
 """
 
 
-@click.command(help=_HELP)
+@click.command(cls=WaitingCommand, help=_HELP)
 @click.option("--known", metavar="FILE", help="Scores of known samples.")
 @click.option("--unknown", metavar="FILE", help="Scores of unknown samples, for --tpr.")
 @click.option("--predictions", metavar="FILE", help="Scores of known and unknown samples, with --references.")

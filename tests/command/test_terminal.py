@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
+from openworld_metrics.command.commands import cli
+from openworld_metrics.command.flags import WaitingCommand
 from openworld_metrics.command.outputs import Painted, show
 from openworld_metrics.command.terminal import people, waiting
 from openworld_metrics.metric.results import Rate, Summary
@@ -227,3 +230,10 @@ def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     with waiting.waiting("compute: working"):
         assert not waiting._lines
+
+
+def test_every_command_that_may_take_long_has_a_line_of_progress() -> None:
+    context = click.Context(cli)
+    quick = {"list", "describe", "serve"}
+    lined = {name for name in cli.list_commands(context) if isinstance(cli.get_command(context, name), WaitingCommand)}
+    assert lined == {*cli.list_commands(context)} - quick
