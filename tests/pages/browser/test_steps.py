@@ -105,6 +105,21 @@ class Page:
         with self.look():
             self.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
 
+    def hold(self, place: int) -> list[Any]:
+        """Have the next request about a place for files wait; the list holds its route once it is there."""
+        of_id = "id => window.gradio_config.components.find((one) => one.props.elem_id === id).id"
+        component = self.tab.evaluate(of_id, f"{self.name}-file{place}")
+        held: list[Any] = []
+
+        def handle(route: Any) -> None:
+            if held or route.request.post_data_json["trigger_id"] != component:
+                route.continue_()
+            else:
+                held.append(route)
+
+        self.tab.route("**/queue/join*", handle)
+        return held
+
     @contextmanager
     def look(self) -> Iterator[None]:
         """Wait until the page has looked at the data that are changed meanwhile."""
@@ -420,15 +435,14 @@ def test_nothing_is_computed_while_files_are_looked_at(opened: Callable[[str], P
     """The button is off until the last of several looks at data has ended, whichever ends first."""
     page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
     maps, masks = (sorted((tmp_path / side).iterdir()) for side in columns)
-    held: list[Any] = []
-    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    held = page.hold(0)
     page.part("file0").locator("input[type=file]").set_input_files(maps)
     while not held:
         page.tab.wait_for_timeout(50)
     page.part("file1").locator("input[type=file]").set_input_files(masks)
     page.tab.wait_for_function("openworldMetrics.looks.anomaly_suite.ended === 1")  # that of the masks
     assert page.part("compute").is_disabled()
-    held.pop().continue_()
+    held[0].continue_()
     page.tab.wait_for_function("openworldMetrics.looks.anomaly_suite.ended === 2")
     assert page.part("compute").is_enabled()
 
@@ -437,14 +451,13 @@ def test_nothing_is_computed_while_files_are_looked_at(opened: Callable[[str], P
 def test_changes_of_one_place_follow_each_other(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """Files that are taken away while they are looked at are gone afterwards."""
     page = opened("ood_bench")
-    held: list[Any] = []
-    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    held = page.hold(0)
     page.part("file0").locator("input[type=file]").set_input_files(csv(drawn("ood_bench"), tmp_path)[0])
     while not held:
         page.tab.wait_for_timeout(50)
     page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
     assert page.part("compute").is_disabled()
-    held.pop().continue_()
+    held[0].continue_()
     page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 2")
     assert page.part("compute").is_enabled()
     assert "Your own" not in page.part("example").locator("input").input_value()
