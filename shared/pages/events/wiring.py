@@ -18,6 +18,7 @@ from .inputs import AGAIN, LOAD, Events
 from .results import PICTURE, PRESS, SHOWN, SURER, Answers
 
 LATEST = {**QUIET, "trigger_mode": "always_last"}  # the last event during a request is handled after it
+EACH = {**QUIET, "trigger_mode": "multiple"}  # none is skipped during a request: the button waits for the end of each
 
 
 class Wiring:
@@ -74,7 +75,7 @@ class Wiring:
             pasted = text.change(**self._pastes(text, table), **begin, **LATEST)
             pasted.failure(**self._script("proceed"))
             taken = pasted.success(**self._empties())
-            looked = taken.success(**self._calls(self.events.own_table, LOAD), **QUIET)
+            looked = taken.success(**self._calls(self.events.own_table, LOAD), **EACH)
             self._stale_after(self._settled(looked))
 
     def _columns(self) -> None:
@@ -176,7 +177,7 @@ class Wiring:
 
     def _settled(self, event: Any) -> Any:
         """After an event, show the data that the form holds by then."""
-        return event.then(**self._calls(self.events.settle, LOAD), **QUIET)
+        return event.then(**self._calls(self.events.settle, LOAD), **EACH)
 
     def _stale_after(self, event: Any) -> None:
         event.then(**self._compares("settled"))
