@@ -189,7 +189,10 @@ def test_intervals_take_the_number_of_resamples(made: list[Drawn], run: Run, mon
     _, text, _ = run(*FILES, "--format", "text", "--n-resamples", "30")
     assert "\nintervals 95 %, 30 resamples of the images, seed 0\n" in text
     code, _, errors = run(*FILES, "--n-resamples", "0")
-    assert (code, errors) == (2, "openworld-metrics: n_resamples: expected an int of at least 1 and at most 1000000, got 0\n")
+    assert (code, errors) == (
+        2,
+        "openworld-metrics: n_resamples: expected an int of at least 1 and at most 1000000, got 0\n",
+    )
 
 
 def test_two_models(made: list[Drawn], run: Run) -> None:
