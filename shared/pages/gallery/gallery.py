@@ -35,6 +35,7 @@ NEEDS = {
 STYLE = """<style>
 .cards { display: grid !important; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
 .metric-card { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px; }
+.metric-card > button { margin-top: auto; }
 .metric-card svg { width: 100%; max-height: 110px; display: block; }
 .metric-card h2 { font-size: 1.1em; margin: 6px 0 2px; }
 .metric-card p { margin: 2px 0; }
@@ -94,7 +95,7 @@ def answered(says: str | None, unknown: str | None, sums: str | None) -> list[An
 
 
 def tab_of_button(text: Any) -> Any:
-    """An update that tab_of_button the tab named on a button; other values from the browser are ignored."""
+    """An update that opens the tab named on a button; other values from the browser are ignored."""
     name = str(text).rpartition(" ")[2]
     return gr.Tabs(selected=name) if name in METRICS else gr.skip()
 
@@ -105,6 +106,6 @@ def opener(name: str) -> Callable[[], Any]:
 
 
 def tab_of_address(request: gr.Request) -> Any:
-    """An update that tab_of_button the tab named in the address."""
+    """An update that opens the tab named in the address."""
     name = request.query_params.get("tab")
     return gr.Tabs(selected=name) if name in METRICS else gr.skip()
