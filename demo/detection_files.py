@@ -20,8 +20,8 @@ from PIL import Image
 
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import recognise_digits
-from openworld_metrics.pages.credits import PASTED_DIGITS
 from openworld_metrics.formats import Detections, read_dict_predictions, read_dicts, write_yolo, write_yolo_predictions
+from openworld_metrics.pages.credits import PASTED_DIGITS
 
 UNKNOWN_ID = 999
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
