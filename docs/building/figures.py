@@ -174,7 +174,7 @@ def _drawn(name: str, size: tuple[float, float], draw: Draw) -> str:
         figure = Figure(figsize=size, layout="constrained")
         draw(figure, results())
         file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None}, bbox_inches="tight")
     return file.getvalue()
 
 
