@@ -5797,10 +5797,15 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
-    whole = reach - (above + fp) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cut = np.where(above < reach, (reach - above) ** 2 / (2 * (fp - above)), 0.0)
-    return math.fsum((overlap * np.where(fp <= reach, whole, cut) / reach).tolist())
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins below it have no area
+    overlap, above, fp = overlap[first:], above[first:], fp[first:]
+    there = np.flatnonzero(overlap)
+    overlap, above, fp = overlap[there], above[there], fp[there]
+    whole = fp <= reach
+    areas = reach - (above + fp) / 2
+    at = np.flatnonzero(~whole)
+    areas[at] = (reach - above[at]) ** 2 / (2 * (fp[at] - above[at]))
+    return math.fsum((overlap * areas / reach).tolist())
 
 
 # ---- anomaly/sampled_aupro.py ----------------------------------------------------------------------------------------

@@ -12,25 +12,25 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
-from ..evaluation.anomaly_text import anomaly_summary, check_same_images, described, per_image_csv, save_anomaly_results
+from ..evaluation.anomaly_intervals import quick_options, without_intervals
+from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_anomaly_results
 from ..evaluation.detection import check_ending
+from ..evaluation.differences import differences
 from ..evaluation.map_reading import file_problems
 from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..formats.maps.listing import list_anomaly_maps
-from ..formats.written.aligned import painted, quiet
 from ..formats.written.atomic import write_file
-from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
+from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
-from ..reports.terminal.comparison import comparison_text
 from .fitted import fitted_thresholds, is_fitted
 from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 from .printing import PRINTED, form_of, printing
-from .terminal.people import LEVEL, for_people, model_names, width
+from .terminal.maps import anomaly_text
 
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
@@ -98,6 +98,10 @@ def anomaly(
         names = ("ignore_value", "regions")
         _list_problems(models, reading | {name: options[name] for name in names if name in options})
         return
+    # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
+    shown = on_terminal() or report is not None
+    quick = quick_options(models, options, reported=report is not None) if shown else {}
+    alone = {**options, **quick} if compare is None or report is not None else options
     runs = [
         evaluate_maps(
             model,
@@ -105,40 +109,32 @@ def anomaly(
             sample_pattern=arguments["sample_pattern"],
             progress=True,
             curves=report is not None,
-            **options,
+            **alone,
         )
         for model in models
     ]
     _warn_of_empty_masks(runs[0].images)
-    results, other = runs[0].results, runs[1] if compare is not None else None
-    if other is not None:
-        check_same_images(runs[0], other)
-        results = {**results, "other": other.results, "comparison": compared_runs(runs[0], other, **options)}
+    first, *others = runs
+    results, other, comparison = without_intervals(first, options) if quick else first.results, None, None
+    for other in others:
+        check_same_images(first, other)
+        comparison = compared_runs(first, other, **{**options, **quick})
+        theirs = without_intervals(other, options) if quick else other.results
+        results = {**results, "other": theirs, "comparison": differences(results, theirs) if quick else comparison}
+    if shown and not quick and options.get("confidence_level") is None:
+        numbers = with_image_intervals(first, other)
+    else:
+        numbers = numbers_of_runs(first, other, comparison, {**options, **quick})
     writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]
     if per_image is not None:
-        writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))
+        writes.append(partial(write_file, per_image, per_image_csv(first, other)))
     if report is not None:
-        comparison = results.get("comparison") if other is not None else None
-        writes.append(partial(write_anomaly_report, runs[0], report, other=other, comparison=comparison, progress=True))
-    deliver(_text(results, percent) if form == "text" else as_json(results), *writes)
+        page = partial(write_anomaly_report, first, report, other=other, comparison=comparison, numbers=numbers)
+        writes.append(partial(page, progress=True))
+    text = anomaly_text(numbers, results.get("comparison"), percent) if form == "text" else as_json(results)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
-
-
-def _text(results: dict[str, Any], percent: bool) -> str:
-    """The results as text: means over categories, for two models with a row for each metric."""
-    if "comparison" not in results:
-        return anomaly_summary(results, percent)
-    folders = [run["evaluation"]["maps"] for run in (results, results["other"])]
-    level = results["evaluation"]["options"].get("confidence_level") or LEVEL
-    groups = len(results["evaluation"]["categories"])
-    about = f"{described(results)}, means over {groups} categories" if groups > 1 else described(results)
-    shown = {"kinds": results[KINDS], "level": level, "percent": percent, "width": width()}
-    lay_out = partial(comparison_text, results["comparison"], model_names(*folders), **shown)
-    note = "By category: --save, --report"
-    if "better" not in results["comparison"]:
-        note += f"; which is better: --confidence-level {LEVEL}"
-    return for_people(lambda paint: f"{painted(about, paint)}\n\n{lay_out(paint=paint)}\n{painted(quiet(note), paint)}")
 
 
 def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:

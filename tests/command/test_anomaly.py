@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -14,15 +15,17 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.command import cli
-from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.command import anomaly as command, cli
+from openworld_metrics.evaluation import anomaly_intervals, evaluate_anomaly_folder
 from openworld_metrics.evaluation.anomaly import evaluate_maps
+from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.evaluation.anomaly_text import anomaly_summary
 from openworld_metrics.evaluation.differences import differences
 from openworld_metrics.formats.maps.files import read_map
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reports.charts import Line, curves_svg
+from openworld_metrics.reports.terminal.numbers import number
 from tests.command.terminal import on_terminal
 from tests.evaluation.trees import Drawn, write_map, write_mask, write_tree
 
@@ -67,8 +70,14 @@ def test_results_in_a_pipe_and_in_files(made: list[Drawn], run: Run) -> None:
 
 
 def test_on_a_terminal(made: list[Drawn], tmp_path: Path) -> None:
-    printed = on_terminal(["anomaly", *FILES, "--report", "report"], tmp_path).replace("\r", "")
-    assert anomaly_summary(evaluate_anomaly_folder("maps", "data")) in printed
+    printed = on_terminal(["anomaly", *FILES, "--report", "report"], tmp_path, NO_COLOR="1").replace("\r", "")
+    rates = evaluate_anomaly_folder("maps", "data", confidence_level=0.95, n_resamples=200)
+    value, low, high = (number(rates[f"pixel_auroc{end}"]) for end in ("", "_low", "_high"))
+    assert re.search(rf"pixel_auroc +{value} +\[{low}, {high}\] +↑", printed)
+    table = rates["groups"]
+    for name, *values in zip(table["group"], table["aupro@0.3"], table["image_auroc"]):
+        assert re.search(rf"\n{name} +9 +{number(values[0])} +{number(values[1])} ", printed)
+    assert "\nintervals 95 %, 200 resamples of the images, seed 0\nby category: --save, --report\n" in printed
     assert "0/18 [" in printed
     assert "18/18 [" in printed
     assert printed.endswith("report: report/index.html\n")
@@ -129,6 +138,61 @@ def test_normal_images_of_loco_are_judged_in_both_groups(tmp_path: Path) -> None
     assert not rows
     for key in ("score", "label", "decision", "iou", "aupimo"):
         assert [table[key][i] for i in at] == wanted[key]
+
+
+@pytest.mark.parametrize("more", [[], ["--compare", "other"]], ids=["one", "two"])
+def test_what_is_saved_does_not_depend_on_automatic_intervals(
+    more: list[str], made: list[Drawn], tmp_path: Path, run: Run
+) -> None:
+    options = [*FILES, *more, "--integration-limits", "0.3"]
+    printed = on_terminal(["anomaly", *options, "--save", "a.json", "--save", "a.txt"], tmp_path)
+    assert "200 resamples" in printed
+    on_terminal(["anomaly", *options, "--save", "b.json", "--report", "report"], tmp_path)
+    run(*options, "--save", "c.json", "--save", "c.txt")
+    assert Path("a.json").read_text() == Path("b.json").read_text() == Path("c.json").read_text()
+    assert Path("a.txt").read_text() == Path("c.txt").read_text()
+
+
+def test_a_comparison_on_a_terminal(made: list[Drawn], tmp_path: Path) -> None:
+    models = [list_anomaly_maps(maps, "data") for maps in ("maps", "other")]
+    options: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 200}
+    table = compared_runs(*(evaluate_maps(model) for model in models), **options)
+    at = table["key"].index("pixel_auroc")
+    difference, low, high = (table[name][at] for name in ("difference", "low", "high"))
+    printed = on_terminal(["anomaly", *FILES, "--compare", "other"], tmp_path, NO_COLOR="1")
+    assert f"{difference:+.3f} [{low:.3f}, {high:.3f}]" in printed
+    assert "maps is better" in printed
+
+
+def test_many_images_have_intervals_of_images_only(
+    made: list[Drawn], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "on_terminal", lambda: True)
+    for name, value in (("_SHOWN", 0), ("_PIXELS", 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(anomaly_intervals, name, value)
+            _, one, _ = run(*FILES, "--format", "text")
+            _, two, _ = run(*FILES, "--compare", "other", "--format", "text")
+        assert re.search(r"image_auroc +\d\.\d+ +\[", one)
+        assert re.search(r"pixel_auroc +\d\.\d+ +↑", one)
+        assert re.search(r"image_auroc ↑ .*(is better|no clear difference)", two)
+        assert re.search(r"pixel_auroc ↑ +\d\.\d+ +\d\.\d+ +[+-]\d\.\d+\n", two)
+        for text in (one, two):
+            assert "of rates of images: 95 %" in text
+            assert "; of all rates: --confidence-level 0.95\n" in text
+    _, none, _ = run(*FILES, "--format", "text", "--levels", "pixel", "--n-resamples", "100000")
+    assert "\nintervals: --confidence-level 0.95\n" in none
+
+
+def test_intervals_take_the_number_of_resamples(made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "on_terminal", lambda: True)
+    _, text, _ = run(*FILES, "--format", "text", "--n-resamples", "30")
+    assert "\nintervals 95 %, 30 resamples of the images, seed 0\n" in text
+    code, _, errors = run(*FILES, "--n-resamples", "0")
+    assert (code, errors) == (
+        2,
+        "openworld-metrics: n_resamples: expected an int of at least 1 and at most 1000000, got 0\n",
+    )
 
 
 def test_two_models(made: list[Drawn], run: Run) -> None:

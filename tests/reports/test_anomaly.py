@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld_metrics.evaluation import anomaly_intervals
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.evaluation.anomaly_run import AnomalyRun
@@ -99,7 +100,7 @@ def test_many_categories_fold_and_large_data_have_intervals_of_images(
             shutil.copytree(tmp_path / folder / "nut", tmp_path / folder / f"nut{number}")
     turned(tmp_path)
     one, other = (run_of(tmp_path, maps) for maps in ("maps", "other"))
-    monkeypatch.setattr(report_numbers, "_SURE", 0)
+    monkeypatch.setattr(anomaly_intervals, "_REPORTED", 0)
     numbers = report_numbers.report_numbers(one, other, None)
     assert numbers.comparison is not None
     assert set(numbers.comparison["key"]) == {"image_auroc", "image_ap", "image_aupr", "image_f1_max"}

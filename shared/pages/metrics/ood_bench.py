@@ -10,6 +10,7 @@ import numpy as np
 from ...ood.ood_bench import OODBench
 from ...ood.sides import LabelValues, check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
+from .. import credits
 from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
@@ -155,7 +156,7 @@ PAGE = Page(
         Sample(
             "Digits 6 to 9 are out-of-distribution, three detectors",
             ("digits.npz",),
-            note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
+            credits.SIX_DIGITS,
         ),
     ),
     joined=with_scores_of_logits,

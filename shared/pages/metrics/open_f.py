@@ -12,6 +12,7 @@ from ...open_set.open_f import macro_open_f, micro_open_f
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
+from .. import credits
 from ..assembly.direction import labelled_outside
 from ..assembly.logits import with_scores_of_logits
 from ..columns.arrays import Classes
@@ -46,7 +47,7 @@ _HOVER = "threshold %{x:.4g}: F = %{y:.3f}<extra></extra>"
 DIGITS = Sample(
     "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
     ("digits.npz",),
-    note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
+    credits.SIX_DIGITS,
 )
 
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from ...arrays.options import as_int_list
 from ...classification.averages import AVERAGES, topk_rates
 from ...classification.topk_rates import TIES, known_ranks
+from .. import credits
 from ..columns.arrays import Matrix
 from ..columns.column import Column
 from ..figures.computed import Computed
@@ -39,8 +40,8 @@ OPTIONS = (
 DIGITS = Sample(
     "Ten handwritten digits, logits",
     ("digits.npz",),
+    credits.TENTH_OF_DIGITS,
     {"k_list": (1, 2, 3)},
-    note="A logistic regression trained on a tenth of scikit-learn's digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references

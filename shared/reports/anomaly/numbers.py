@@ -13,13 +13,11 @@ from ...arrays.options import as_fractions
 from ...comparison import compare
 from ...evaluation.anomaly import evaluate_maps
 from ...evaluation.anomaly_comparison import compared_runs
+from ...evaluation.anomaly_intervals import LEVEL, RESAMPLES, quick_options
 from ...evaluation.anomaly_run import AnomalyRun, ScoredImage
-from ...evaluation.map_reading import map_reader, reading_options
 from ...formats.written.flat import KINDS
 from ...metric.results import Results
 
-_SURE = 4_000_000  # the most pixels for which intervals are computed for the headline
-_RESAMPLES, _LEVEL = 200, 0.95
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
 _OF_IMAGES = "of rates of images: "
 ENDS = ("_low", "_high", "_error")
@@ -65,16 +63,26 @@ def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mappin
     """
     options = {**run.results["evaluation"]["options"], "per_image": False}
     if options["confidence_level"] is None:
-        sure = {**options, "confidence_level": _LEVEL, "n_resamples": _RESAMPLES}
-        if not _is_small(run):
-            return _with_image_intervals(run, other)
+        quick = quick_options([one.listed for one in (run, other) if one is not None], {}, reported=True)
+        if not quick:
+            return with_image_intervals(run, other)
+        options |= quick
         record = run.results["evaluation"]
         reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid")}
-        run, *others = (evaluate_maps(one.listed, **reading, **sure) for one in (run, other) if one is not None)
-        other, comparison, options = others[0] if others else None, None, sure
+        run, *others = (evaluate_maps(one.listed, **reading, **options) for one in (run, other) if one is not None)
+        other, comparison = others[0] if others else None, None
     if other is not None and comparison is None:
         comparison = compared_runs(run, other, **options)
-    return Numbers(run.results, None if other is None else other.results, comparison, _words(options))
+    return numbers_of_runs(run, other, comparison, options)
+
+
+def numbers_of_runs(
+    run: AnomalyRun, other: AnomalyRun | None, comparison: Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Numbers:
+    """The numbers as they are, with the intervals that the options of the runs or of the comparison gave them."""
+    options = {**AnomalySuite.options, **options}
+    words = "none" if options["confidence_level"] is None else _words(options)
+    return Numbers(run.results, None if other is None else other.results, comparison, words)
 
 
 def _words(options: Mapping[str, Any], of: str = "") -> str:
@@ -82,17 +90,12 @@ def _words(options: Mapping[str, Any], of: str = "") -> str:
     return f"{of}{100 * level:g} %, {number:,} resamples of the images, seed {options['random_state']}"
 
 
-def _is_small(run: AnomalyRun) -> bool:
-    read = map_reader(run.listed, **reading_options(run.results["evaluation"]))
-    return len(run.images) * read(run.listed.pairs[0]).score_map.size <= _SURE
-
-
-def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
+def with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     """The numbers with intervals of image rates; each image's score is passed as a map of one pixel."""
     groups = run.groups
     if any("/" in group for group in groups) or "image_auroc" not in run.results:
         return Numbers(run.results, None if other is None else other.results, None)
-    metric = AnomalySuite(levels="image", confidence_level=_LEVEL, n_resamples=_RESAMPLES)
+    metric = AnomalySuite(levels="image", confidence_level=LEVEL, n_resamples=RESAMPLES)
     words = _words(metric.loaded_options, _OF_IMAGES)
     images = _in_order(run)
     shared: dict[str, Any] = {
@@ -104,7 +107,7 @@ def _with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     ends = {key: value for key, value in summary.items() if key.endswith(("_low", "_high"))}
     if other is None:
         return Numbers({**run.results, **ends}, None, None, words)
-    table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=_RESAMPLES, **shared)
+    table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=RESAMPLES, **shared)
     rows = [i for i, group in enumerate(table.get("group", [None] * len(table["key"]))) if group is None]
     means = {name: [column[i] for i in rows] for name, column in table.items() if name != "group"}
     return Numbers({**run.results, **ends}, other.results, means, words)

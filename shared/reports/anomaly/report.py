@@ -15,7 +15,7 @@ from .curves import curves_section
 from .decisions import decisions_section
 from .images import images_section
 from .models import Model, model_names
-from .numbers import report_numbers
+from .numbers import Numbers, report_numbers
 from .tables import all_by_category, all_numbers, categories_section, headline_html, meanings
 
 
@@ -25,14 +25,16 @@ def write_anomaly_report(
     *,
     other: AnomalyRun | None = None,
     comparison: Mapping[str, Any] | None = None,
+    numbers: Numbers | None = None,
     images: int = 5,
     progress: bool = False,
 ) -> Path:
     """Write a report of one HTML file, which holds its pictures.
 
-    Parameters: run, of `evaluate_maps` with curves=True; folder, made if there is none; other, the run of another
-    model on the same images; comparison, of `compared_runs`, if it is there; images, at most how many images of each
-    kind (missed, false alarms, mostly uncovered) are drawn of a group; progress, whether to show a bar on a terminal.
+    Parameters: run, of `evaluate_maps` with curves=True; folder, made if there is none; other, the run of another model
+    on the same images; comparison, of `compared_runs`, if it is there; numbers, of `report_numbers`, if they are there;
+    images, at most how many images of each kind (missed, false alarms, mostly uncovered) are drawn of a group;
+    progress, whether to show a bar on a terminal.
 
     Without a confidence_level, intervals of small data are computed for the headline, with 200 resamples. Returns the
     path of the page, index.html. Raises OSError for a folder that cannot be made or written to, in which an earlier
@@ -43,7 +45,7 @@ def write_anomaly_report(
     check_report_folder(folder, read)
     runs = [run] if other is None else [run, other]
     models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
-    numbers = report_numbers(run, other, comparison)
+    numbers = report_numbers(run, other, comparison) if numbers is None else numbers
     names = [model.name for model in models]
     sections = [
         decisions_section(models[0]),
