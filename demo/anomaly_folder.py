@@ -23,11 +23,12 @@ from scipy.ndimage import gaussian_filter, zoom
 from sklearn.datasets import load_sample_image
 from sklearn.neighbors import KDTree
 
-from demo import credits
+from openworld_metrics.pages.credits import CHINA, FLOWER, Origin
 
 SIDE, STEP = 128, 4  # pixels of an image's side, and between patches
 VIEWS = {"china": (170, 250), "flower": (150, 250)}  # the corner of the view, row and column
 TRAINING, GOOD, EACH = 12, 16, 8  # numbers of training images, normal test images, and images of each defect
+ORIGIN = Origin("The images are views of the photographs, with noise, and defects drawn into some.", (CHINA, FLOWER))
 _SHIFT, _NOISE = 3, 3.0
 
 Defect = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -136,8 +137,7 @@ def main(folder: Path) -> None:
                 path = folder / "maps" / detector / name / "test" / kind / f"{number:03}.tiff"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 tifffile.imwrite(path, score_map)
-    notice = credits.notice(*(f"{name}.jpg" for name in VIEWS))
-    (folder / "CREDITS.md").write_text(notice, encoding="utf-8")
+    (folder / "CREDITS.md").write_text(ORIGIN.notice, encoding="utf-8")
 
 
 if __name__ == "__main__":

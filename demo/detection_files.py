@@ -6,6 +6,7 @@ FOLDER/data.yaml               names of the ten digits, and the folder of the im
 FOLDER/images/val/000.png      the canvases
 FOLDER/labels/val/000.txt      the true boxes
 FOLDER/predictions/000.txt     the predicted boxes, with class 999 for "unknown"
+FOLDER/CREDITS.md              authors and licence of the digits
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from PIL import Image
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import recognise_digits
 from openworld_metrics.formats import Detections, read_dict_predictions, read_dicts, write_yolo, write_yolo_predictions
+from openworld_metrics.pages.credits import PASTED_DIGITS
 
 UNKNOWN_ID = 999
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -38,6 +40,7 @@ def main(folder: Path) -> None:
     write_yolo_predictions(detections, folder / "predictions")
     content = {"path": ".", "val": "images/val", "names": dict(enumerate(NAMES))}
     (folder / "data.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    (folder / "CREDITS.md").write_text(PASTED_DIGITS.notice, encoding="utf-8")
 
 
 def pasted_digits() -> tuple[Detections, list[Image.Image]]:

@@ -4,7 +4,7 @@ python -m demo.page_examples [FOLDER]    by default metrics
 
 NAME/examples/digits.npz          ood_bench: three detectors' scores; the open-set metrics: with logits; top-k: logits
 NAME/examples/predictions.zip     openset_detection: boxes, references.zip and photographs.zip; anomaly_suite: maps
-anomaly_suite/examples/CREDITS.md author and licence of its photograph
+NAME/examples/CREDITS.md          authors and licences of what these are made from
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from sklearn.datasets import load_digits, load_sample_image
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KDTree
 
-from demo import credits
 from demo.anomaly_folder import DEFECTS, VIEWS, _features, _pixels, _view, patch_distance
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import Digits, recognise_digits
+from openworld_metrics.pages.credits import EXAMPLES
 
 UNKNOWN_ID = 999
 NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
@@ -57,7 +57,8 @@ def main(folder: Path) -> None:
         save(folder / "openset_detection" / "examples" / file, members)
     for file, members in maps().items():
         save(folder / "anomaly_suite" / "examples" / file, members)
-    (folder / "anomaly_suite" / "examples" / "CREDITS.md").write_text(credits.notice("flower.jpg"), encoding="utf-8")
+    for name, origin in EXAMPLES.items():
+        (folder / name / "examples" / "CREDITS.md").write_text(origin.notice, encoding="utf-8")
 
 
 def detector_scores(digits: Digits) -> dict[str, np.ndarray]:

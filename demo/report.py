@@ -10,8 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from demo import credits, image_panels, open_set_panels
+from demo import image_panels, open_set_panels
 from demo.compute import Results
+from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER
 
 _SIZE, _DPI = (8.5, 18.5), 176  # inches; twice the page's width of 748 pixels, for sharp screens
 _STYLE: Any = {
@@ -42,5 +43,6 @@ def draw(results: Results, path: Path) -> None:
         examples = grid[3, :].subgridspec(1, 3)
         image_panels.anomaly_example([figure.add_subplot(examples[i]) for i in range(3)], results)
         image_panels.detection_example(figure.add_subplot(grid[4, :]), results)
-        figure.supxlabel(credits.LINE, fontsize=8)
+        credits = "\n".join(work.short for work in (DIGITS, FLOWER, CHINA))
+        figure.supxlabel(f"Made from {credits}", fontsize=8)
         figure.savefig(path, dpi=_DPI)

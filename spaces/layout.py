@@ -3,7 +3,7 @@
     <name>.py  _kernel.py        loaded by evaluate
     README.md                    the card
     app.py  requirements.txt     run and installed by the Hub
-    examples/                    the data of the page's examples
+    examples/                    the data of the page's examples, and their credits
     openworld_metrics/           the package, which is shared/ in the repository
 
 Only files that git tracks are copied, from the working tree. Links anywhere in a path are refused, since they may lead
@@ -66,7 +66,8 @@ def check_contents(folder: Path, package: Path) -> Iterator[str]:
         reason = os.fsdecode(error.stderr).strip()
         yield f"{folder.name}: expected a git repository, since a Space gets the files that git tracks: {reason}"
         return
-    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED} - set(files)):
+    credits = {"examples/CREDITS.md"} if any(name.startswith("examples/") for name in files) else set()
+    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED, *credits} - set(files)):
         yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
     for name, path in files.items():
         link = next((place for place in _places(path, name) if place.is_symlink()), None)

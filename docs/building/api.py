@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from mkdocs.structure.files import File
@@ -68,6 +69,27 @@ def section(title: str, objects: list[Any], members: bool = False) -> Iterator[s
         yield f"::: {item if isinstance(item, str) else f'{item.__module__}.{item.__qualname__}'}{chosen}\n"
 
 
+def bases() -> list[type]:
+    """The classes whose options several metrics share."""
+    classes = [getattr(openworld_metrics, name) for name in METRICS]
+    return list(
+        dict.fromkeys(base for cls in classes for base in cls.__mro__[1:-1] if base is not openworld_metrics.Metric)
+    )
+
+
+@cache
+def documented() -> dict[str, str]:
+    """The paths of the functions and classes on these pages by their names, without names that several have."""
+    modules = [name for _, _, sections in PAGES.values() for name in sections.values() if name not in SHOWN]
+    objects = [getattr(openworld_metrics, name) for name in openworld_metrics.__all__] + bases()
+    objects += [getattr(module, name) for module in map(importlib.import_module, modules) for name in module.__all__]
+    paths: dict[str, set[str]] = {}
+    for item in objects:
+        if hasattr(item, "__qualname__"):
+            paths.setdefault(item.__qualname__, set()).add(f"{item.__module__}.{item.__qualname__}")
+    return {name: each.pop() for name, each in paths.items() if len(each) == 1}
+
+
 def metrics_page() -> str:
     """The classes of the metrics, and the methods that all of them share."""
     lines = [
@@ -76,6 +98,7 @@ def metrics_page() -> str:
         "[the metrics](../metrics/index.md).\n",
     ]
     lines += section("The eight", [getattr(openworld_metrics, name) for name in METRICS])
+    lines += section("Options of several metrics", bases())
     lines += section("Methods of every metric", [openworld_metrics.Metric], members=True)
     return "\n".join(lines)
 

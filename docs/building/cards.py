@@ -34,8 +34,8 @@ def on_config(config: Any) -> Any:
     """Append guides that are not in the navigation to those that are."""
     guides = next(part["Guides"] for part in config.nav if "Guides" in part)
     named = {path for guide in guides for path in guide.values()}
-    found = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))
-    guides.extend(path for path in found if path not in named)
+    pages = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))
+    guides.extend(path for path in pages if path not in named)
     return config
 
 
@@ -50,7 +50,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Convert formulas between lines of $$, and set the page's rank in the search."""
     boost = next((boost for start, boost in BOOSTS.items() if page.file.src_uri.startswith(start)), 1)
     page.meta.setdefault("search", {"boost": boost})
-    return FORMULA.sub(lambda found: f'<div class="formula">{mathml(found[1])}</div>', markdown)
+    return FORMULA.sub(lambda formula: f'<div class="formula">{mathml(formula[1])}</div>', markdown)
 
 
 def mathml(formula: str) -> str:

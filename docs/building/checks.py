@@ -18,9 +18,10 @@ def on_post_build(config: Any) -> None:
     """Raise PluginError for a page that loads a file of another host, and for a broken link in llms.txt."""
     site = Path(config.site_dir)
     for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
-        found = next((pattern.search(text) for text in [file.read_text("utf-8")] for pattern in (LOADED, LINKED)), None)
-        if found:
-            raise PluginError(f"{file}: loads a file of another host: {found[0][-80:]}")
+        text = file.read_text("utf-8")
+        loading = LOADED.search(text) or LINKED.search(text)
+        if loading:
+            raise PluginError(f"{file}: loads a file of another host: {loading[0][-80:]}")
     for target in re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text("utf-8")):
         if not (site / target).is_file():
             raise PluginError(f"llms.txt: there is no {target}")

@@ -7,8 +7,12 @@ from typing import Any
 
 import griffe
 
+from docs.building.api import documented
+
 WORDS = re.compile(r"^(Parameters|Columns|Options|Results):|^(Returns|Raises|Source:|Sources:)", re.MULTILINE)
 EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+ALIGNED = re.compile(r"\S {2,}\S")
+NAME = re.compile(r"`(\w+)`")
 ENTRY = re.compile(r"^([a-z_]\w*(?:(?:, | to )[a-z_]\w*)*): (?=\S)")  # of a list of names and their meanings
 
 
@@ -25,15 +29,27 @@ def _part(part: str) -> str:
         return part
     if ENTRY.match(part):
         return "\n".join(_entry(line) for line in part.splitlines())
-    if not WORDS.search(part) and _is_formula(part):
+    if _is_aligned(part) or (not WORDS.search(part) and _is_formula(part)):
         return f"```text\n{part}\n```"
-    return WORDS.sub(lambda word: f"\n**{word[0].rstrip(':')}**" + (":" if ":" in word[0] else ""), part).strip("\n")
+    text = WORDS.sub(lambda word: f"\n**{word[0].rstrip(':')}**" + (":" if ":" in word[0] else ""), part)
+    return _linked(text.strip("\n"))
+
+
+def _linked(text: str) -> str:
+    """A text with links from names to their documentation."""
+    paths = documented()
+    return NAME.sub(lambda name: f"[{name[0]}][{paths[name[1]]}]" if name[1] in paths else name[0], text)
 
 
 def _entry(line: str) -> str:
     """A line of a list as a Markdown item, or as the continuation of an item."""
     entry = ENTRY.match(line)
-    return f"- `{entry[1]}`: {line[entry.end() :]}" if entry else f"    {line.strip()}"
+    return f"- `{entry[1]}`: {_linked(line[entry.end() :])}" if entry else f"    {_linked(line.strip())}"
+
+
+def _is_aligned(part: str) -> bool:
+    """Whether a paragraph is a table of columns aligned by spaces."""
+    return sum(bool(ALIGNED.search(line)) for line in part.splitlines()) > 1
 
 
 def _is_formula(part: str) -> bool:

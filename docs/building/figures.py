@@ -17,8 +17,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from demo import compute as demo_compute, credits, image_panels, open_set_panels
+from demo import compute as demo_compute, image_panels, open_set_panels
 from openworld_metrics import OODBench, compare, oscr_curve
+from openworld_metrics.pages.credits import CHINA, DIGITS, EXAMPLES, FLOWER
 from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
 from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from openworld_metrics.scores import max_logit, msp
@@ -48,12 +49,12 @@ def results() -> Any:
     return demo_compute.compute()
 
 
-def _anomaly(figure: Any, found: Any) -> None:
-    image_panels.anomaly_example(figure.subplots(1, 3), found)
+def _anomaly(figure: Any, results: Any) -> None:
+    image_panels.anomaly_example(figure.subplots(1, 3), results)
 
 
 def _one(panel: Draw) -> Draw:
-    return lambda figure, found: panel(figure.subplots(), found)
+    return lambda figure, results: panel(figure.subplots(), results)
 
 
 def models() -> tuple[list[int], list[float], list[float]]:
@@ -117,7 +118,7 @@ FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
     ],
     "openset_detection": [("Digits pasted on a canvas", (5.2, 6.2), _one(image_panels.detection_example))],
     "anomaly_suite": [
-        (f"Defects pasted into photographs. {credits.LINE}", (7.4, 3.6), _anomaly),
+        ("Defects pasted into photographs", (7.4, 3.6), _anomaly),
         ("Overlap with the defects", (5.2, 3.9), _one(image_panels.region_overlap_curve)),
     ],
 }
@@ -140,14 +141,25 @@ WRITTEN: dict[str, tuple[str, Callable[[Path], None]]] = {
 }
 
 
+# by name: the works that the figures are made from
+WORKS = {
+    **{name: origin.works for name, origin in EXAMPLES.items()},
+    "anomaly_suite": (FLOWER, CHINA),
+    "oscr": (DIGITS,),
+}
+
+
 @cache
 def html(name: str) -> str:
-    """The figures of a name as HTML."""
+    """The figures of a name as HTML, with credits."""
     if name in WRITTEN:
         caption, write = WRITTEN[name]
-        return _figure(_written(write), caption)
-    parts = enumerate(FIGURES[name])
-    return "".join(_figure(_drawn(f"{name}-{i}", size, draw), caption) for i, (caption, size, draw) in parts)
+        drawn = _figure(_written(write), caption)
+    else:
+        parts = enumerate(FIGURES[name])
+        drawn = "".join(_figure(_drawn(f"{name}-{i}", size, draw), caption) for i, (caption, size, draw) in parts)
+    credits = " and ".join(work.html for work in WORKS.get(name, ()))
+    return f'{drawn}<p class="credits" data-search-exclude>Made from {credits}.</p>' if credits else drawn
 
 
 def _written(write: Callable[[Path], None]) -> str:
@@ -162,7 +174,7 @@ def _drawn(name: str, size: tuple[float, float], draw: Draw) -> str:
         figure = Figure(figsize=size, layout="constrained")
         draw(figure, results())
         file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None}, bbox_inches="tight")
     return file.getvalue()
 
 
@@ -187,4 +199,4 @@ def as_part(svg: str, label: str) -> str:
 
 def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
     """Draw the figures of a page."""
-    return PLACE.sub(lambda found: html(found[1]), content)
+    return PLACE.sub(lambda place: html(place[1]), content)

@@ -36,7 +36,9 @@ def as_markdown(notebook: Any, name: str) -> tuple[str, Pictures]:
             parts.append(cell.source)
         elif cell.cell_type == "code":
             parts.append(f"```python\n{cell.source}\n```")
-            parts.extend(_output(output, name, pictures) for output in cell.outputs)
+            parts.extend(
+                _output(output, name, pictures) for output in cell.outputs if output.get("text", "text").strip()
+            )
     note = f'!!! note\n\n    This page is the notebook <a href="{name}.ipynb" download>{name}.ipynb</a>, as it ran.'
     return "\n\n".join([parts[0], note, *parts[1:]]) + "\n", pictures
 

@@ -4689,11 +4689,11 @@ class Owod(MatchedImages):
         }
         for error, (mended, columns) in self._mended.items():
             after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._found(classes.after(mended), after).items():
+            for name, value in self._unknown_and_map(classes.after(mended), after).items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
-    def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
             "U-AP": ratio(*classes.aps[-1]),
@@ -4705,7 +4705,7 @@ class Owod(MatchedImages):
         right, wrong = classes.predicted()
         predicted = [true + false for true, false in zip(right, wrong)]
         return {
-            **self._found(classes, totals),
+            **self._unknown_and_map(classes, totals),
             **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),

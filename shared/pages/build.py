@@ -36,12 +36,12 @@ def build(page: Page, folder: Path, *, local: bool = False) -> gr.Blocks:
     with blocks(page.name) as demo:
         if local:
             gr.Markdown(LOCAL, elem_classes="local")
-        fill(page, folder, opened=demo.load)
+        fill(page, folder, demo)
     return demo
 
 
-def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
-    """Add a metric's page and its endpoint to the current `gr.Blocks`; `opened` is the event that opens the page."""
+def fill(page: Page, folder: Path, demo: gr.Blocks, endpoint: str = "compute") -> None:
+    """Add a metric's page and its endpoint to `demo`, or to the page of `demo` that is being made."""
     runner = Runner(page, folder)
     gr.HTML(heading_html(page.name, page.question), apply_default_css=False, padding=False)
     with gr.Row(equal_height=False, elem_classes="halves"):
@@ -50,7 +50,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
         with gr.Column(min_width=320, elem_classes="results-column"):
             outputs = Outputs(page)
     gr.Markdown(_card(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
-    Wiring(runner, inputs, outputs).connect(opened)
+    Wiring(runner, inputs, outputs).connect(demo)
     _add_api(runner, endpoint)
 
 

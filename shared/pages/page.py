@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..metric.metric import Metric
 from .columns.column import Column
 from .columns.samples import Counts, Detectors, Groups
+from .credits import Origin
 from .figures.computed import Computed
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
@@ -54,13 +55,17 @@ class Example(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Real data in the metric's folder examples/: a file for each source, photographs, options, and a note."""
+    """Real data in the metric's folder examples/: a file for each source, their origin, options, and photographs."""
 
     title: str
     files: tuple[str, ...]
+    origin: Origin
     options: Mapping[str, Any] = {}
     photographs: str = ""
-    note: str = ""
+
+    def places(self, name: str) -> list[str]:
+        """The files' paths in the repository, from the name of the metric."""
+        return [f"metrics/{name}/examples/{file}" for file in self.files]
 
 
 class Derived(NamedTuple):

@@ -95,8 +95,9 @@ FAULTS = r"""() => {
     for (const part of all("p, li, td")) {
         const words = [...part.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join("");
         if (/[$][$]|\\(frac|sum)/.test(words)) faults.push(`a formula is not set: ${start(part)}`);
-        if (/(^|\n)[-*] \w/.test(words)) faults.push(`a list is none: ${start(part)}`);
+        if (/(^|\n)[-*] /.test(words)) faults.push(`a list is none: ${start(part)}`);
         if (/(^|\n)\|.*\|/.test(words)) faults.push(`a table is none: ${start(part)}`);
+        if (/\{ ?[.#:]/.test(words)) faults.push(`attributes are shown: ${start(part)}`);
     }
     for (const heading of all("h2, h3, h4"))
         if (/__\w+__/.test(heading.textContent)) faults.push(`a dunder: ${start(heading)}`);
@@ -138,6 +139,9 @@ def test_the_page_of_classes_lists_the_eight_first(page: Any, address: str) -> N
     names = page.eval_on_selector_all("article h3", "all => all.map(each => each.id.split('.').pop())")
     assert names[:8] == [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
     assert page.locator("article li code").first.is_visible()  # options are lists
+    assert page.locator(
+        "article p a[href*='reduce_boxes'] code"
+    ).first.is_visible()  # names lead to their documentation
 
 
 def test_each_page_is_shown_without_another_host_or_a_wide_body(page: Any, address: str) -> None:

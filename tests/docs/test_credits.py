@@ -1,44 +1,83 @@
-"""The photographs of scikit-learn are credited, with author and licence, wherever they are shown or shipped."""
+"""The works of others are credited, with author and licence, wherever they are shown or shipped."""
 
 from __future__ import annotations
 
+import json
 import re
-import zipfile
+import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from demo import credits
+import openworld_metrics
+from docs.building import figures
+from openworld_metrics.pages import credits
+from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER, Work
 
-# what shows parts of them, and which
-SHOWN = {
-    "README.md": ["flower.jpg", "china.jpg"],
-    "docs/index.md": ["flower.jpg"],
-    "docs/guides/spaces.md": ["flower.jpg"],
-    "docs/notebooks/anomaly_folder.ipynb": ["flower.jpg", "china.jpg"],
-    "docs/notebooks/ood_suite.ipynb": ["china.jpg"],
-    "metrics/anomaly_suite/README.md": ["flower.jpg"],
-    "metrics/anomaly_suite/examples/CREDITS.md": ["flower.jpg"],
+CARDS = {f"metrics/{name}/README.md": origin.works for name, origin in credits.EXAMPLES.items()}
+# every text beside pictures or data that are made from works of others
+SHOWN: dict[str, tuple[Work, ...]] = {
+    **CARDS,
+    "README.md": (DIGITS, FLOWER),
+    "benchmark/README.md": (DIGITS,),
+    "docs/index.md": (DIGITS, FLOWER),
+    "docs/guides/spaces.md": (DIGITS, FLOWER),
+    "docs/notebooks/anomaly_folder.ipynb": (FLOWER, CHINA),
+    "docs/notebooks/ood_suite.ipynb": (DIGITS, CHINA),
 }
-LOADS = re.compile(r"load_sample_images?\b")
+# what loads data of others, or makes files or pictures from what another of these loads
+LOADS = re.compile(r"\bload_(digits|sample_images?)\b")
+PICTURE = re.compile(r"assets/(?!first\.png)[\w/]+\.png")
+
+
+def text(path: Path) -> str:
+    """A file with one space between words; of a notebook, its first cell."""
+    content = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        content = "".join(json.loads(content)["cells"][0]["source"])
+    return " ".join(content.split())
 
 
 @pytest.mark.parametrize("file", SHOWN)
-def test_a_place_names_author_and_licence(file: str, root: Path) -> None:
-    text = (root / file).read_text(encoding="utf-8")
-    for photograph in SHOWN[file]:
-        author, address = credits.PHOTOGRAPHS[photograph]
-        assert {part for part in (author, address, credits.LICENCE) if part not in text} == set(), photograph
+def test_a_place_names_title_author_and_licence(file: str, root: Path) -> None:
+    for work in SHOWN[file]:
+        assert work.markdown in text(root / file)
 
 
-def test_what_draws_them_writes_the_credit(root: Path) -> None:
-    assert all(author in credits.LINE for author, _ in credits.PHOTOGRAPHS.values())
-    for drawing in ("demo/report.py", "docs/building/figures.py"):
-        assert "credits.LINE" in (root / drawing).read_text(encoding="utf-8")
-    for writing in ("demo/anomaly_folder.py", "demo/page_examples.py"):
-        assert "credits.notice(" in (root / writing).read_text(encoding="utf-8")
-    page = (root / "shared/pages/metrics/anomaly_suite.py").read_text(encoding="utf-8")
-    assert "flower.jpg of scikit-learn, by vultilion, CC BY 2.0" in page
+def test_every_text_with_a_picture_is_such_a_place(root: Path) -> None:
+    texts = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "metrics").glob("*/README.md")]
+    pictured = {path.relative_to(root).as_posix() for path in texts if PICTURE.search(path.read_text("utf-8"))}
+    assert pictured == {"README.md", "docs/index.md", "docs/guides/spaces.md"}
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_examples_ship_with_their_credits(name: str, root: Path) -> None:
+    """CREDITS.md stands beside the files, and git tracks it, so a Space and a wheel get it; the page says the same."""
+    origin = credits.EXAMPLES[name]
+    folder = root / "metrics" / name / "examples"
+    assert (folder / "CREDITS.md").read_text(encoding="utf-8") == origin.notice
+    assert all(work.markdown in origin.notice and work.html in origin.html for work in origin.works)
+    tracked = subprocess.run(["git", "ls-files", folder], cwd=root, capture_output=True, text=True, check=True).stdout
+    if tracked:  # not in an unpacked source distribution
+        assert "CREDITS.md" in tracked
+    page = import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+    assert {sample.origin for sample in page.samples} == {origin}
+
+
+def test_no_folder_of_examples_is_left_out(root: Path) -> None:
+    assert {path.parent.name for path in (root / "metrics").glob("*/examples")} == set(credits.EXAMPLES)
+
+
+@pytest.mark.parametrize("name", [*figures.FIGURES, *figures.WRITTEN])
+def test_figures_of_data_by_others(name: str) -> None:
+    """The others draw numbers that are made up."""
+    assert (name in figures.WORKS) == (name not in ("law", "forest", "intervals"))
+
+
+def test_a_figure_shows_its_credits() -> None:
+    assert DIGITS.html in figures.html("oscr")
+    assert "credits" not in figures.html("law")
 
 
 def test_no_other_place_loads_them(root: Path) -> None:
@@ -47,18 +86,21 @@ def test_no_other_place_loads_them(root: Path) -> None:
     files = [path for folder in folders for kind in ("py", "ipynb") for path in (root / folder).rglob(f"*.{kind}")]
     loading = {path.relative_to(root).as_posix() for path in files if LOADS.search(path.read_text(encoding="utf-8"))}
     assert loading == {
+        "benchmark/make.py",
         "demo/anomaly.py",
         "demo/anomaly_folder.py",
+        "demo/digits.py",
         "demo/page_examples.py",
         "docs/notebooks/anomaly_folder.ipynb",
         "docs/notebooks/ood_suite.ipynb",
     }
 
 
-def test_every_archive_of_photographs_is_accounted_for(root: Path) -> None:
-    """Those of openset_detection are digits on a canvas."""
-    archives = {path.parent.parent.name: path for path in (root / "metrics").glob("*/examples/photographs.zip")}
-    assert set(archives) == {"anomaly_suite", "openset_detection"}
-    with zipfile.ZipFile(archives["anomaly_suite"]) as archive:
-        assert archive.namelist()
-    assert (archives["anomaly_suite"].parent / "CREDITS.md").read_text(encoding="utf-8") == credits.notice("flower.jpg")
+def test_demos_write_the_credits(root: Path) -> None:
+    for writing, phrase in {
+        "demo/anomaly_folder.py": "ORIGIN.notice",
+        "demo/detection_files.py": "PASTED_DIGITS.notice",
+        "demo/page_examples.py": "origin.notice",
+        "demo/report.py": "work.short for work in (DIGITS, FLOWER, CHINA)",
+    }.items():
+        assert phrase in (root / writing).read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from demo.credits import LICENCE, PHOTOGRAPHS
 from docs.building import notebooks
+from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER
 
 NOTEBOOKS = sorted(notebooks.FOLDER.glob("*.ipynb"))
 by_name = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -35,6 +35,6 @@ def test_it_runs_and_becomes_a_page(path: Path, tmp_path: Path) -> None:
     assert ".output" in text
     assert len(pictures) == 1
     assert all(content.startswith(b"\x89PNG") for content in pictures.values())
-    for link in (LICENCE, *(source for _, source in PHOTOGRAPHS.values())):
+    for link in (link for work in (CHINA, DIGITS, FLOWER) for link in (work.address, work.terms)):
         text = text.replace(f"({link})", "")  # credits, which are written, not computed
     assert not [word for word in ("Traceback", "Warning", "http") if word in text]

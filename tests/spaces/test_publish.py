@@ -234,7 +234,7 @@ NO_SPACE: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "file-became-a-link": (lambda folder, _: linked(folder / "app.py"), "openauc/app.py: expected a file, got a link"),
     "folder-became-a-link": (
         lambda folder, _: linked(folder / "examples", folder / "before"),
-        "openauc/examples/digits.npz: expected a file, got a link: ",
+        "openauc/examples/CREDITS.md: expected a file, got a link: ",
     ),
     "room-became-a-link": (
         lambda _, package: linked(package / "room", package / "before"),
@@ -244,6 +244,10 @@ NO_SPACE: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "not-tracked": (
         lambda folder, _: git(folder, "rm", "--cached", "_kernel.py"),
         "openauc/_kernel.py: git does not track it, so the Space would lack it",
+    ),
+    "credits-not-tracked": (
+        lambda folder, _: git(folder, "rm", "--cached", "examples/CREDITS.md"),
+        "openauc/examples/CREDITS.md: git does not track it, so the Space would lack it",
     ),
     "no-repository": (
         lambda folder, _: shutil.rmtree(folder / ".git"),
@@ -256,8 +260,11 @@ NO_SPACE: dict[str, tuple[Callable[[Path, Path], object], str]] = {
 def test_what_is_no_space(case: str, folder: Path, package: Path) -> None:
     spoil, message = NO_SPACE[case]
     spoil(folder, package)
-    (found,) = layout.check_contents(folder, package)
-    assert found.startswith(message)
+    first, *others = layout.check_contents(folder, package)
+    assert first.startswith(message)
+    assert [other.partition(": ")[0] for other in others] == (
+        ["openauc/examples/digits.npz"] if case == "folder-became-a-link" else []
+    )
 
 
 SECRETS = (".env", ".env.local", "hf_token.txt", "HF_TOKEN", "server.pem", "a/my.KEY", "id_rsa", "secrets/a.json")

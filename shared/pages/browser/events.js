@@ -48,7 +48,7 @@ window.openworldMetrics = (() => {
       if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
       const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
       const more = new URLSearchParams(kept).toString();
-      history.replaceState(null, "", query + (more && "&" + more));
+      history.replaceState(null, "", location.pathname + query + (more && (query ? "&" : "?") + more));
     }),
 
     // a link says the threshold, if the slider was moved; it is the last value but one

@@ -37,7 +37,8 @@ def _text(names: Sequence[str]) -> str:
     return "".join(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
-HEAD = f'<meta name="viewport" content="width=device-width, initial-scale=1"><script>{_text(SCRIPTS)}</script>'
+VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+HEAD = f"{VIEWPORT}<script>{_text(SCRIPTS)}</script><style>{_text(['nav.css'])}</style>"
 CSS = _text(STYLES)
 
 

@@ -50,7 +50,7 @@ class Events:
         options = {option.name: shown(option, usual[option.name]) for option in page.options} | dict(held or {})
         frames = [*map(data_frame, example.tables)]
         form = Form(title, frames, [None] * len(page.sources), options=options)
-        note = f"<p>{sample.note}</p>" if sample and sample.note else ""
+        note = f"<p>{sample.origin.html}</p>" if sample else ""
         return {
             "example": gr.update(choices=titles(page), value=title),
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
@@ -65,7 +65,6 @@ class Events:
 
     def open(self, query: Mapping[str, str]) -> Changes:
         """Show the example and options in the address when the page is opened."""
-        query = {} if query.get("tab", self.page.name) != self.page.name else query
         changes = self.load(query.get("example", ""), from_query(self.page, query))
         return {**changes, "place": query_of_place(place_of(query))}
 
@@ -143,7 +142,7 @@ class Events:
         return {"table": gr.update(value=frame, visible=True)}
 
     def query(self, form: Form) -> str:
-        """The query of the address: page, example and options."""
+        """The query of the address: example and options."""
         return query_of(self.page, self.runner.defaults, form)
 
     def _look(self, form: Form) -> Look | str:

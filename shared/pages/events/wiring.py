@@ -41,14 +41,13 @@ class Wiring:
         self.events, self.answers = Events(runner), Answers(runner)
         self.address = gr.Textbox(visible=False)
 
-    def connect(self, opened: Any = None) -> None:
-        """Connect all events; `opened` is the event that opens the page."""
+    def connect(self, demo: gr.Blocks) -> None:
+        """Connect all events of a page of `demo`."""
         self._results()
         self._data()
         self._columns()
         self._links()
-        if opened is not None:
-            self._opening(opened)
+        self._opening(demo)
 
     def _results(self) -> None:
         """Connect the button, and the choice of a detector, an image or photographs."""
@@ -100,17 +99,14 @@ class Wiring:
         link.then(inputs=[self.address, self.inputs.link], outputs=[self.inputs.link], **self._script("copy"))
         self.outputs.download.click(inputs=[self.outputs.json], **self._script("download"))
 
-    def _opening(self, opened: Any) -> None:
-        """When the page opens, show and compute the example and options of the address, once."""
-        before, loaded = gr.Checkbox(visible=False), self._parts(LOAD)
+    def _opening(self, demo: gr.Blocks) -> None:
+        """When the page opens, show and compute the example and options of the address."""
+        loaded = self._parts(LOAD)
 
-        def load(was_opened: bool, request: gr.Request) -> list[Any]:
-            if was_opened:  # an error ends the chain of events
-                raise gr.Error("opened before", visible=False, print_exception=False)
-            query = dict(request.query_params) if request else {}
-            return [True, *updates(loaded, self.events.open(query))]
+        def load(request: gr.Request) -> list[Any]:
+            return updates(loaded, self.events.open(dict(request.query_params) if request else {}))
 
-        first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
+        first = demo.load(load, None, leaves(loaded), **QUIET)
         settled = first.success(**self._calls(self.events.settle, LOAD), **QUIET)
         self._pressed(settled).then(**self._compares("compare"))
 

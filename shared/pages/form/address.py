@@ -1,4 +1,4 @@
-"""The query of an address: page, example, options, and what is shown of the results; written and read for links."""
+"""The query of an address: example, options, and what is shown of the results; written and read for links."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MAX_TEXT = 500  # characters of an option
 
 
 def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
-    """The query: page, chosen example, options that differ from the example's or the defaults, and the place."""
-    entries = {"tab": page.name}
+    """The query: chosen example, options that differ from the example's or the defaults, and the place."""
+    entries: dict[str, str] = {}
     if form.example in titles(page):
         entries["example"] = form.example
     usual = {**defaults, **options_of_title(page, form.example)}
@@ -26,7 +26,8 @@ def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
             entries[option.name] = _text(value)[:MAX_TEXT]
     image = int(form.image or 0) if page.images else 0
     place = query_of_place(Place(form.detector or "", image, place_in(form.place).at))
-    return "?" + "&".join(filter(None, [urlencode(entries), place]))
+    query = "&".join(filter(None, [urlencode(entries), place]))
+    return query and f"?{query}"
 
 
 class Place(NamedTuple):

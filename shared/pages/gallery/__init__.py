@@ -1,1 +1,1 @@
-"""All pages as tabs of one page, with a first tab that helps to choose."""
+"""A front page that helps to choose a metric, and the pages of all of them."""

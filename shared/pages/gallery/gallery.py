@@ -1,11 +1,7 @@
-"""All pages as tabs of one page, with a first tab that helps to choose; `openworld-metrics serve` tab_of_button it.
-
-`?tab=ood_bench` in the address tab_of_button that tab.
-"""
+"""A front page that helps to choose, and a page for each metric at its name; `openworld-metrics serve` opens them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -18,7 +14,6 @@ from ..serving.launch import QUIET, blocks
 from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
 from .pictures import picture
 
-HOME = "home"
 TITLE = """# openworld-metrics
 Eight metrics for models that face things they were never trained on.
 Exact numbers from your files, or from one line of Python."""
@@ -33,34 +28,33 @@ NEEDS = {
     "anomaly_suite": "anomaly maps and masks",
 }
 STYLE = """<style>
-.cards { display: grid !important; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
 .metric-card { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px; }
 .metric-card svg { width: 100%; max-height: 110px; display: block; }
 .metric-card h2 { font-size: 1.1em; margin: 6px 0 2px; }
 .metric-card p { margin: 2px 0; }
+.metric-card a { color: inherit; text-decoration: underline; }
+.metric-card:hover { border-color: var(--body-text-color-subdued); }
 .metric-card .needs { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
 </style>"""
 
 
 def build_gallery(*, local: bool = False) -> gr.Blocks:
-    """Build the first tab, and for each metric a tab with the page that its own app.py shows.
+    """Build the front page, and for each metric the page that its own app.py shows.
 
-    local: whether the pages are served on the user's own machine; the first tab then says so
+    local: whether the pages are served on the user's own machine; the front page then says so
     """
     pages = {name: page_of(name) for name in METRICS}
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
-        with gr.Tabs(selected=HOME) as tabs:
-            with gr.Tab(HOME, id=HOME):
-                home(pages, tabs, local)
-            for name, page in pages.items():
-                with gr.Tab(name, id=name) as tab:
-                    fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
-        demo.load(tab_of_address, None, [tabs], **QUIET)
+        _front(pages, local)
+    for name, page in pages.items():
+        with demo.route(name):
+            fill(page, script(name).parent, demo, endpoint=f"compute_{name}")
     return demo
 
 
-def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
-    """Fill the first tab: a card for each metric, and three questions that lead to one of them."""
+def _front(pages: dict[str, Page], local: bool) -> None:
+    """Fill the front page: three questions that lead to a metric, and a card for each."""
     gr.HTML(STYLE, apply_default_css=False)
     gr.Markdown(f"{TITLE}\n\n{LOCAL}" if local else TITLE)
     with gr.Accordion("Which metric for me?", open=True):
@@ -70,41 +64,23 @@ def home(pages: dict[str, Page], tabs: gr.Tabs, local: bool) -> None:
         way = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
     answers = [says, unknown, sums]
     for part in answers:
-        part.input(answered, answers, [unknown, sums, way], **QUIET)
-    way.click(tab_of_button, [way], [tabs], **QUIET)
-    with gr.Column(elem_classes="cards"):
-        for name, page in pages.items():
-            with gr.Column(elem_classes="metric-card", min_width=0):
-                text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>Needs {NEEDS[name]}.</p>"
-                gr.HTML(text, apply_default_css=False)
-                button = gr.Button(f"Open {name}", size="sm", elem_id=f"open-{name}")
-                button.click(opener(name), None, [tabs], **QUIET)
+        part.input(_answered, answers, [unknown, sums, way], **QUIET)
+    cards = "".join(_card(name, page.question) for name, page in pages.items())
+    gr.HTML(f"<div class='cards'>{cards}</div>", apply_default_css=False, padding=False)
 
 
-def answered(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
-    """Updates that show the next question, or the metric once it is known."""
+def _card(name: str, question: str) -> str:
+    heading = f"<h2><a href='{name}'>{name}</a></h2><p>{question}</p>"
+    return f"<div class='metric-card'>{picture(name)}{heading}<p class='needs'>Needs {NEEDS[name]}.</p></div>"
+
+
+def _answered(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
+    """Updates that show the next question, or the way to the metric once it is known."""
     second, choices = questions(says, unknown)
     sums = sums if sums in choices else None
     name = suggestion(says, unknown, sums)
     return [
         gr.update(visible=second),
         gr.update(choices=choices, value=sums, visible=bool(second and choices)),
-        gr.update(value=f"Open {name}", visible=name is not None),
+        gr.update(value=f"Open {name}", link=name, link_target="_self", visible=name is not None),
     ]
-
-
-def tab_of_button(text: Any) -> Any:
-    """An update that tab_of_button the tab named on a button; other values from the browser are ignored."""
-    name = str(text).rpartition(" ")[2]
-    return gr.Tabs(selected=name) if name in METRICS else gr.skip()
-
-
-def opener(name: str) -> Callable[[], Any]:
-    """A function that returns the update to open a tab."""
-    return lambda: gr.Tabs(selected=name)
-
-
-def tab_of_address(request: gr.Request) -> Any:
-    """An update that tab_of_button the tab named in the address."""
-    name = request.query_params.get("tab")
-    return gr.Tabs(selected=name) if name in METRICS else gr.skip()

@@ -13,6 +13,7 @@ from ...anomaly.levels import check_levels, level_sides
 from ...anomaly.words import meaning
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side
+from .. import credits
 from ..assembly.pairing import CATEGORY, with_categories
 from ..columns.arrays import Images, Maps
 from ..columns.column import Column
@@ -79,7 +80,7 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
 
 def _said(missed: int, flagged: int, defect: int) -> str:
     """The errors of an image in words."""
-    return f"missed {missed / defect:.0%}, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
+    return f"missed {100 * missed / defect:.0f} %, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
 
 
 def no_pixels() -> Any:
@@ -195,10 +196,9 @@ PAGE = Page(
         Sample(
             "A flower with scratches, stains and swapped parts",
             ("predictions.zip", "references.zip"),
+            credits.FLOWER_VIEWS,
             {},
             "photographs.zip",
-            "Views of one photograph (flower.jpg of scikit-learn, by vultilion, CC BY 2.0); a map says how far each "
-            "patch is from those of twelve good views.",
         ),
     ),
 )

@@ -12,6 +12,7 @@ from ...open_set.open_f import macro_open_f, micro_open_f
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
+from .. import credits
 from ..assembly.direction import labelled_outside
 from ..assembly.logits import with_scores_of_logits
 from ..columns.arrays import Classes
@@ -22,6 +23,7 @@ from ..figures.decisions import cuts_at, promised_thresholds
 from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.open_set_decisions import open_set_sweep
+from ..figures.roc import lines_of
 from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
 from ..figures.worst import Worst, worst_samples
@@ -45,7 +47,7 @@ _HOVER = "threshold %{x:.4g}: F = %{y:.3f}<extra></extra>"
 DIGITS = Sample(
     "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
     ("digits.npz",),
-    note="A logistic regression trained on scikit-learn's digits 0–5, tested on all ten.",
+    credits.SIX_DIGITS,
 )
 
 
@@ -151,7 +153,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
         x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
         style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
-        curve(fig, x, y, computed.title or "F", BLUE, **style)
+        curve(fig, x, y, computed.title or "F", lines_of(1, computed.place)[0][0], **style)
     if f"{name}_curve" in computed.results:
         thresholds = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(

@@ -12,6 +12,7 @@ from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
 from ...formats.boxes.dataset import Size
 from ...formats.boxes.named import with_names_in_tables
+from .. import credits
 from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
@@ -231,9 +232,9 @@ PAGE = Page(
         Sample(
             "Pasted digits, 6 to 9 unknown",
             ("predictions.zip", "references.zip"),
+            credits.PASTED_DIGITS,
             {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
             "photographs.zip",
-            "Digits on noisy canvases, found by their ink. The detector was trained on 0–5; others are 999.",
         ),
     ),
     derive=_derive,

@@ -66,9 +66,12 @@ def report_html(kept: Kept) -> str:
 
 
 def _facts(kept: Kept) -> list[str]:
-    files = [Path(name).name for names in kept.done.recipe.files for name in names]
+    places = [name for names in kept.done.recipe.files for name in names]
+    files = [Path(place).name for place in places]
     shown = [*files[:3], *([f"{len(files) - 3:,} more"] if len(files) > 3 else [])]
-    facts = [kept.page.question, f"data: {', '.join(shown)}" if shown else "", kept.done.left_out]
+    origins = [sample.origin for sample in kept.page.samples if {*sample.places(kept.page.name)} & {*places}]
+    credit = "".join(f"made from {work.plain}" for origin in origins for work in origin.works)
+    facts = [kept.page.question, f"data: {', '.join(shown)}" if shown else "", credit, kept.done.left_out]
     return [fact for fact in facts if fact]
 
 

@@ -12,10 +12,13 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse
 
+from ...loading import METRICS
+
 # {} is one part of a path, {...} any number of them
 ROUTES = {
     "GET": (
         "/",
+        *(f"/{name}" for name in METRICS),  # of the gallery
         "/config",
         "/theme.css",
         "/favicon.ico",

@@ -1,4 +1,4 @@
-"""The eight pages in a real browser and through their API, as tabs of the gallery (test_publish: each on its own)."""
+"""The eight pages in a real browser and through their API, as pages of the gallery (test_publish: each on its own)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Page:
         """Go to the first table of the page, by its address, and wait until it is computed."""
         self.tab.set_default_timeout(60_000)
         example = importlib.import_module(f"openworld_metrics.pages.metrics.{self.name}").PAGE.examples[0]
-        self.tab.goto(f"{address}?{urlencode({'tab': self.name, 'example': f'To type in: {example.title}'})}")
+        self.tab.goto(f"{address}/{self.name}?{urlencode({'example': f'To type in: {example.title}'})}")
         self.part("numbers").locator("table").first.wait_for()
 
     def part(self, what: str) -> Any:
@@ -552,7 +552,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.part("read").get_by_text("minus score").wait_for()
     page.compute()
     assert page.numbers() == load("ood_bench").compute(predictions=-confidence, references=out)
-    assert page.tab.url.endswith("?tab=ood_bench")
+    assert page.tab.url.endswith("/ood_bench")
     table.assign(set=out, other=1 - out).to_csv(tmp_path / "asks.csv", index=False)
     page.clear()
     page.part("table0").wait_for(state="hidden")
@@ -600,6 +600,10 @@ HOVERED = """id => {
         return "#" + fill.slice(0, 3).map((one) => (+one).toString(16).padStart(2, "0")).join("");
     })];
 }"""
+LEGENDS_IN_PERCENT = r"""() => {
+    const legends = [...document.querySelectorAll("#ood_bench-results .legendtext")].map((one) => one.textContent);
+    return legends.some((text) => /= [\d.]+ %/.test(text)) && !legends.some((text) => /\d\.\d{3}/.test(text));
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
     (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
 
@@ -609,7 +613,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
     """In the browser, by a preset and by keys; a curve as CSV, a report of one file without addresses."""
     with browser.new_context(viewport=WIDE) as context:
         tab = context.new_page()
-        tab.goto(f"{gallery[0]}/?tab=ood_bench")
+        tab.goto(f"{gallery[0]}/ood_bench")
         tab.locator("#ood_bench-plot2 .main-svg").first.wait_for()
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.locator("#ood_bench-results").get_by_label("Copy", exact=True).first.click()
@@ -618,7 +622,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         tab.locator("#ood_bench-link").click()
         tab.locator("#ood_bench-link").get_by_text("Link copied").wait_for()
         link = tab.evaluate("navigator.clipboard.readText()")
-        assert link.startswith(f"{gallery[0]}/?tab=ood_bench&example=Digits+6+to+9")
+        assert link.startswith(f"{gallery[0]}/ood_bench?example=Digits+6+to+9")
         with np.load(gallery_data("ood_bench") / "digits.npz") as arrays:
             scores, labels = arrays["one_minus_msp"].astype(float), arrays["labels"]
 
@@ -642,8 +646,11 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         rate, moved = tab.locator("#ood_bench-numbers .large .rate"), tab.locator("#ood_bench-threshold .rate")
         switch.get_by_text("82.0 %").click()
         assert all(re.fullmatch(r"\d+\.\d %", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d+\.\d+ %)+", slider.get_attribute("aria-valuetext"))
+        tab.wait_for_function(LEGENDS_IN_PERCENT)
         switch.get_by_text("0.820").press("Enter")
         assert all(re.fullmatch(r"\d\.\d\d\d", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d\.\d{3,})+", slider.get_attribute("aria-valuetext"))
         for place, words in enumerate(
             (r"score .* to .*: 0\.\d+ of in-.*", r".*score > .*FPR 0\.\d+, TPR 0\.\d+", r".*(score > .*|flagged.*)")
         ):
@@ -688,14 +695,13 @@ def test_results_can_be_read_by_everybody(gallery: tuple[str, Path], browser: An
     from axe_playwright_python.sync_playwright import Axe
 
     rules = {"light": ["wcag2a", "wcag2aa"], "dark": ["color-contrast"]}
+    violations = []
     with browser.new_context(viewport=WIDE) as context:
         tab = context.new_page()
-        tab.goto(f"{gallery[0]}/?__theme=dark")
-        tab.evaluate(Axe().axe_script)
-        found = []
         for name in openworld_metrics.METRICS:
-            tab.get_by_role("tab", name=name).first.click()
+            tab.goto(f"{gallery[0]}/{name}?__theme=dark")
             tab.locator(f"#{name}-results:not(.stale) .js-plotly-plot .main-svg").first.wait_for()
+            tab.evaluate(Axe().axe_script)
             tab.evaluate(NOT_JUDGED, name)
             within = {"include": [[f"#{name}-results"]]}
             for theme in ("dark", "light"):
@@ -704,18 +710,17 @@ def test_results_can_be_read_by_everybody(gallery: tuple[str, Path], browser: An
                 options = {"runOnly": rules[theme], "resultTypes": ["violations"]}
                 result = tab.evaluate("([within, options]) => axe.run(within, options)", [within, options])
                 assert result["passes"], "something is judged"
-                found += [(name, theme, each["id"], each["nodes"][0]["html"]) for each in result["violations"]]
-        assert found == []
+                violations += [(name, theme, each["id"], each["nodes"][0]["html"]) for each in result["violations"]]
+    assert violations == []
 
 
-# axe-core goes over the whole document each time: the pages before, the drawings, of whose parts it judges none, and
-# each of twenty samples that are written alike
+# axe-core goes over the whole document each time: what is not judged here, the drawings, of whose parts it judges none,
+# and each of twenty samples that are written alike
 NOT_JUDGED = """name => {
     document.querySelectorAll("details").forEach((part) => { part.open = true; });
-    const panels = [...document.querySelectorAll("[id$=-results]")].map((part) => part.closest("[role=tabpanel]"));
-    const own = document.querySelector(`#${name}-results`).closest("[role=tabpanel]");
-    panels.filter((panel) => panel !== own).forEach((panel) => panel.replaceChildren());
-    own.querySelectorAll(".main-svg, .samples tbody tr:nth-child(n + 4)").forEach((part) => part.remove());
+    document.querySelectorAll(".inputs-column, .card").forEach((part) => part.replaceChildren());
+    const results = document.querySelector(`#${name}-results`);
+    results.querySelectorAll(".main-svg, .samples tbody tr:nth-child(n + 4)").forEach((part) => part.remove());
 }"""
 STILL = """Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 5000)
     .map((one) => one.finished.catch(() => null))).then(() => null)"""
@@ -726,7 +731,7 @@ def test_an_image_is_chosen_by_key(gallery: tuple[str, Path], browser: Any) -> N
     name = "openset_detection"
     with browser.new_context(viewport=WIDE) as context:
         tab = context.new_page()
-        tab.goto(f"{gallery[0]}/?tab={name}")
+        tab.goto(f"{gallery[0]}/{name}")
         tab.locator(f"#{name}-plot2 .main-svg").first.wait_for()
         before = tab.evaluate("JSON.stringify(document.querySelector('[id$=-plot0] .js-plotly-plot').data[0].x)")
         image = tab.locator(f"#{name}-strip button.see").nth(1)

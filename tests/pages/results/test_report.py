@@ -41,6 +41,7 @@ def test_several_detectors(root: Path, three: tuple[Path, dict[str, np.ndarray]]
     text = report_of(one.view(done, Form(detector="energy")))
     assert "<h1>ood_bench: energy</h1>" in text
     assert "<span>data: scores.csv</span>" in text
+    assert "made from" not in text
     results = done.detectors["energy"].summary.results
     head = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
     for key in ("auroc", "fpr95tpr"):
@@ -85,6 +86,7 @@ def test_every_page_has_its_numbers_in_the_frame(name: str, root: Path) -> None:
     typed = {key: ", ".join(map(str, x)) if isinstance(x, (tuple, list)) else x for key, x in sample.options.items()}
     text = report_of(runner(root, name).show(Form(files=files, options=typed)))
     assert f"<h1>{name}" in text
+    assert all(html.escape(f"made from {work.plain}") in text for work in sample.origin.works)
     assert not re.search(r'<button|(src|href)="(?!data:|#)', text)
     assert text.count('<p class="big">') in (1, 2, 3)
     for tag in ("section", "div", "table", "figure", "details", "p"):

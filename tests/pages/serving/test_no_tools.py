@@ -44,13 +44,11 @@ def test_what_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LIST = """
-import json, sys
-from pathlib import Path
+import json
 from gradio.routes import App
-from openworld_metrics.pages.build import build
-from openworld_metrics.pages.metrics.ood_bench import PAGE
+from openworld_metrics.pages.gallery.gallery import build_gallery
 
-found, waiting = [], [*App.create_app(build(PAGE, Path(sys.argv[1]))).routes]
+found, waiting = [], [*App.create_app(build_gallery()).routes]
 while waiting:
     route = waiting.pop()
     waiting += getattr(getattr(route, "original_router", route), "routes", None) or []
@@ -60,11 +58,12 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def routes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
+def routes(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
     """Method and path of all that gradio would answer, with a value in place of each name."""
     environment = {**os.environ, "GRADIO_TEMP_DIR": str(tmp_path_factory.mktemp("listed"))}
-    command = [sys.executable, "-c", LIST, str(root / "metrics" / "ood_bench")]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", LIST], env=environment, capture_output=True, text=True, check=True
+    ).stdout
     return {(method, re.sub(r"\{[^}]*\}", "x", path)) for method, path in json.loads(said.splitlines()[-1])}
 
 
