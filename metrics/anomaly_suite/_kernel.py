@@ -2707,12 +2707,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -2746,7 +2745,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -2763,7 +2762,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -2917,7 +2916,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -2961,10 +2960,10 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 #
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
 # all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
-# all its negatives, or the other way round; each side of the bin may have been one score or several.
+# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
+# the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -2980,7 +2979,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -2990,8 +2989,8 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds.
 
-    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
     the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3008,7 +3007,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3043,7 +3042,7 @@ def most_twice_precision(counts: Counts) -> Array:
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
     """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Results without ends are dropped; ends of None mark a result that cutting does not change.
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
 
     >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
     >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
@@ -3146,13 +3145,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
 #
-# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf
@@ -3248,8 +3247,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3330,14 +3329,14 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 #
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3411,7 +3410,7 @@ AUROC = Quantity(
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -3532,7 +3531,7 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
+    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
@@ -3592,7 +3591,7 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -3626,7 +3625,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3685,12 +3684,12 @@ def _rate(name: str, counts: Counts) -> Array:
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+# Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
 def most_within(share: float, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
     float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
@@ -3730,7 +3729,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
+    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3739,7 +3738,7 @@ def as_written(value: float) -> Fraction:
 
 
 def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
+    """A share in percent, as in the names of results.
 
     >>> percent(0.95), percent(0.07), percent(0.001)
     ('95', '7', '0.1')
@@ -3748,9 +3747,9 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares have different names in results, and return them.
+    """Check that shares get distinct names in results, and return them.
 
-    Raises ValueError for two that differ and have one name.
+    Raises ValueError for different shares with the same name.
     """
     named: dict[str, float] = {}
     for share in shares:
@@ -3782,7 +3781,7 @@ class Reached(NamedTuple):
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
     >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
     (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
@@ -3793,7 +3792,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
 
 
 def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
     from_below = bounded in ("tpr", "tnr")
     total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
@@ -3833,7 +3832,7 @@ def check_thresholds_exist(results: Results) -> None:
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     above = samples_above(side, threshold)
     return (above if name in ("tpr", "fpr") else side.total - above) / side.total
@@ -5679,14 +5678,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most

@@ -3078,12 +3078,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -3117,7 +3116,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -3134,7 +3133,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -3288,7 +3287,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3349,14 +3348,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -3467,8 +3466,9 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 #
 # One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 #
-# Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-# the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+# Macro averages are sums of ratios over classes, of which one changes at a time. Floating-point sums would depend on the
+# order of the changes, and lose digits of small ratios. So each ratio, rounded to float64, is cut into enough pieces of b
+# bits
 # to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 # float64 adds exactly in every order.
 
@@ -3534,7 +3534,7 @@ def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
 
 
 def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
+    """The number of samples of each id."""
     xp = array_namespace(ids)
     if counts is None:
         return xp.bincount(ids, minlength=length)
@@ -3543,7 +3543,7 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
 
 
 def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
-    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
+    """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
     xp = array_namespace(correct)
     start, stop, _ = within.indices(correct.shape[0])
     hits, accepted = int(xp.count_nonzero(correct[:start])), start
@@ -3645,7 +3645,8 @@ def sweep_loop(
 
 # ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
 #
-# F-scores of a sweep: to compare its samples, as numbers, and as fractions where rounding hides which is greater.
+# F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
+# greater.
 
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
@@ -3736,7 +3737,7 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    """Macro F from counts by class, up to a factor common to all thresholds: C is left out of both P and R."""
     hit = np.flatnonzero(hits)
     precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
     return precision * recall / (precision + recall) if len(hit) else Fraction()
@@ -3750,9 +3751,9 @@ def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
 
 
 def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
-    """F of the means over classes, from the sums over them, rounded as if once; 0/0 is 0.
+    """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0.
 
-    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus what is left over by the quotient.
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus the remainder of the division.
     """
     xp = array_namespace(precision)
     total, total_rest = _sum_and_rest(precision, recall)
@@ -3799,7 +3800,7 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 
 
 def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """Different thresholds in ascending order, as an array of no dimension.
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
 
     >>> as_text(np.asarray([0.5, 0.1, 0.5]))
     array('0.1 0.5', dtype='<U7')
@@ -3832,9 +3833,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 #
 # Open-set F-scores at every distinct score, or at a list of thresholds.
 #
-# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
-# As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-# over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater. As
+# t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after each
+# sample (see sweep.py). The same sweep serves any list of thresholds.
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -3884,7 +3885,7 @@ def macro_open_f(
 
 
 def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """How many known samples each class has, counted block by block."""
+    """The number of known samples of each class, counted block by block."""
     return sum(
         count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
         for block in blocks_of(classes)
@@ -3892,7 +3893,7 @@ def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Ar
 
 
 def _outcomes(ids: Array, correct: Array, most: int) -> Array:
-    """Twice the number of the predicted class, below `most`, plus one if it is the true one."""
+    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
     if not is_numpy_array(ids) or 2 * most > 1 << 32:
         return 2 * ids + correct
     outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
@@ -3902,7 +3903,7 @@ def _outcomes(ids: Array, correct: Array, most: int) -> Array:
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
-    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    """Scores in ascending order with their outcomes and, if any, counts."""
     if counts is None:
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
@@ -3940,7 +3941,7 @@ def micro_open_f(
 
 
 def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    """The first of the greatest F-scores after each sample, in ascending order of the scores."""
     if t_list is not None:
         return _best_of(check_thresholds(t_list), scores, average)
     places, sums = _highest(scores, average)
@@ -3970,7 +3971,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
 
 
 def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
-    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
+    """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
     exact = average.exact(places, sums)
@@ -3981,7 +3982,7 @@ def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> n
 def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
     counts before its part.
     """
     number = scores.shape[0]
@@ -4033,7 +4034,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
 #
 # A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -4167,8 +4168,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -4247,7 +4248,7 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: the columns that a batch of samples is reduced to.
+# Open-set recognition: the state to which a batch of samples is reduced.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
@@ -4265,7 +4266,7 @@ class OpenSetState(TypedDict):
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
-    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
     significant_bits: how many bits of a score were kept; absent if all were
@@ -4356,7 +4357,7 @@ def _as_classes(labels: Array, unknown: Array) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known.
 
-    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
@@ -4379,7 +4380,7 @@ def _first_highest(predictions: Array) -> Array:
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes where columns or the option say it; they must not differ."""
+    """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
         return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
@@ -4401,7 +4402,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
 
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes where the score columns or `num_classes` say it.
+    """The number of known classes, if the score columns or `num_classes` determine it.
 
     Raises ValueError if they differ, or if a class id reaches it.
     """

@@ -2983,12 +2983,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -3022,7 +3021,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -3039,7 +3038,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -3193,7 +3192,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3237,10 +3236,10 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 #
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
 # all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
-# all its negatives, or the other way round; each side of the bin may have been one score or several.
+# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
+# the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -3256,7 +3255,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3266,8 +3265,8 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds.
 
-    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
     the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3284,7 +3283,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3319,7 +3318,7 @@ def most_twice_precision(counts: Counts) -> Array:
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
     """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Results without ends are dropped; ends of None mark a result that cutting does not change.
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
 
     >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
     >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
@@ -3422,13 +3421,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
 #
-# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf
@@ -3524,8 +3523,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3606,14 +3605,14 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 #
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3687,7 +3686,7 @@ AUROC = Quantity(
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -3808,7 +3807,7 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
+    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
@@ -3868,7 +3867,7 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -3902,7 +3901,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3961,12 +3960,12 @@ def _rate(name: str, counts: Counts) -> Array:
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+# Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
 def most_within(share: float, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
     float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
@@ -4006,7 +4005,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
+    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -4015,7 +4014,7 @@ def as_written(value: float) -> Fraction:
 
 
 def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
+    """A share in percent, as in the names of results.
 
     >>> percent(0.95), percent(0.07), percent(0.001)
     ('95', '7', '0.1')
@@ -4024,9 +4023,9 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares have different names in results, and return them.
+    """Check that shares get distinct names in results, and return them.
 
-    Raises ValueError for two that differ and have one name.
+    Raises ValueError for different shares with the same name.
     """
     named: dict[str, float] = {}
     for share in shares:
@@ -4058,7 +4057,7 @@ class Reached(NamedTuple):
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
     >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
     (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
@@ -4069,7 +4068,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
 
 
 def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
     from_below = bounded in ("tpr", "tnr")
     total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
@@ -4109,7 +4108,7 @@ def check_thresholds_exist(results: Results) -> None:
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     above = samples_above(side, threshold)
     return (above if name in ("tpr", "fpr") else side.total - above) / side.total
@@ -4143,14 +4142,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -4182,7 +4181,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 
 # ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
 #
-# States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
+# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
 
 class RanksSides(Protocol):
     """A metric that computes its results from sorted sides."""
@@ -4211,7 +4210,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
+        """The distinct scores of each side, or their quantiles if there are many."""
         return rows_of_sides(*self.sides)
 
     @cached_property
@@ -4458,7 +4457,7 @@ def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
 
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
 #
-# OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of at all.
+# OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of every score.
 
 _Arrays = tuple[np.ndarray, ...]
 
@@ -4524,7 +4523,7 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
 
 
 def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
-    """A function that gives the rates of `get_curve` for two sides, computed once for each."""
+    """Return a function that computes the rates of `get_curve` once for each two sides."""
 
     def rates(sides: Sides) -> _Arrays:
         positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
@@ -4591,7 +4590,7 @@ _NO_SHARES = (
 
 
 def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
-    """A metric of scikit-learn: of the scores, or of the decisions at a threshold, which must then be there."""
+    """A metric of scikit-learn, of the scores or of the decisions at a threshold, which is then required."""
     try:
         import sklearn.metrics
     except ModuleNotFoundError as error:
@@ -4683,7 +4682,7 @@ def bench_metrics(
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
-    tpr, …        that rate where a sample is OOD iff its score > threshold
+    tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
@@ -4693,13 +4692,13 @@ def bench_metrics(
     Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
-    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    value on these data, −inf or inf if every sample or none is OOD; step, to take auroc, detect_acc and the
     operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
     were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
     results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
-    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    thresholds of sampled points or of points that only scores of −inf reach, no remaining name with a bound, or a class
     without samples.
     Source: oodeel's bench_metrics.
 
@@ -4729,7 +4728,7 @@ def function_results(
 ) -> dict[str, Any]:
     """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Scores that were cut have no such results.
+    Cut scores have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -4790,7 +4789,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
-    """Metrics as a list, also where there is but one."""
+    """Metrics as a list, even if there is only one."""
     metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
@@ -4798,7 +4797,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
@@ -4863,7 +4862,7 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
 #
 # A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -5062,9 +5061,9 @@ def reduce_ood(
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
-    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
-    the samples; None keeps the scores as they are.
+    "rest" for one of them: every other label; ignore_value, the label of samples that are left out; significant_bits in
+    [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with the samples; None
+    keeps the scores as they are.
     Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and any other label.

@@ -2983,12 +2983,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -3022,7 +3021,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -3039,7 +3038,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -3193,7 +3192,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3237,10 +3236,10 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 #
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
 # all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
-# all its negatives, or the other way round; each side of the bin may have been one score or several.
+# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
+# the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -3256,7 +3255,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3266,8 +3265,8 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds.
 
-    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
     the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3284,7 +3283,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3319,7 +3318,7 @@ def most_twice_precision(counts: Counts) -> Array:
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
     """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Results without ends are dropped; ends of None mark a result that cutting does not change.
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
 
     >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
     >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
@@ -3422,13 +3421,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
 #
-# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf
@@ -3524,8 +3523,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3606,14 +3605,14 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 #
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3687,7 +3686,7 @@ AUROC = Quantity(
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -3808,7 +3807,7 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
+    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
@@ -3868,7 +3867,7 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -3902,7 +3901,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3961,12 +3960,12 @@ def _rate(name: str, counts: Counts) -> Array:
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+# Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
 def most_within(share: float, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
     float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
@@ -4006,7 +4005,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
+    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -4015,7 +4014,7 @@ def as_written(value: float) -> Fraction:
 
 
 def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
+    """A share in percent, as in the names of results.
 
     >>> percent(0.95), percent(0.07), percent(0.001)
     ('95', '7', '0.1')
@@ -4024,9 +4023,9 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares have different names in results, and return them.
+    """Check that shares get distinct names in results, and return them.
 
-    Raises ValueError for two that differ and have one name.
+    Raises ValueError for different shares with the same name.
     """
     named: dict[str, float] = {}
     for share in shares:
@@ -4058,7 +4057,7 @@ class Reached(NamedTuple):
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
     >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
     (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
@@ -4069,7 +4068,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
 
 
 def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
     from_below = bounded in ("tpr", "tnr")
     total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
@@ -4109,7 +4108,7 @@ def check_thresholds_exist(results: Results) -> None:
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     above = samples_above(side, threshold)
     return (above if name in ("tpr", "fpr") else side.total - above) / side.total
@@ -4143,14 +4142,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -4182,7 +4181,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 
 # ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
 #
-# States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
+# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
 
 class RanksSides(Protocol):
     """A metric that computes its results from sorted sides."""
@@ -4211,7 +4210,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
+        """The distinct scores of each side, or their quantiles if there are many."""
         return rows_of_sides(*self.sides)
 
     @cached_property
@@ -4275,7 +4274,7 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> f
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, of several sides, where this score and higher ones are called unknown."""
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
     hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
@@ -4322,8 +4321,8 @@ def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> fl
 #
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 #
-# A sample that shares its score with m in all, above a others, is among the first k with probability (k − a)/m in [0, 1],
-# if those that are tied are in random order: so a mean over coverages is a sum over the errors.
+# If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
+# clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
 _MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
@@ -4365,7 +4364,7 @@ def _sum_over_errors(counts: Counts) -> int:
 
 
 def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum where several scores were cut to one."""
+    """The most that rounding may add to the sum if several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
     return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
 
@@ -4375,12 +4374,12 @@ def _area(sums: list[int], num_errors: int, num_right: int) -> float:
 
 
 def area_of_sum(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    """A mean of risks from their sum, divided once, at most 1."""
     return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
 
 
 def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
+    """Merge the samples of two sides into one."""
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
     if first.before is None or second.before is None:
@@ -4407,9 +4406,9 @@ AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_win
 
 # ---- open_set/risk_costs.py ------------------------------------------------------------------------------------------
 #
-# Selective risk where errors of two kinds cost differently, and unknown samples weigh as in the field.
+# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
 #
-# A sample that is accepted costs c if it is unknown, 1 − c if it is known and classified wrongly, and nothing else. With
+# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
 # a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
 # So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
 # over a common denominator: each result is divided once.
@@ -4462,7 +4461,9 @@ def risks_with_costs(
 
 
 def _accepted(*sides: Side) -> list[np.ndarray]:
-    """How many samples of each side score at most each distinct score, ascending, after none: (T + 1,) int64 each."""
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
+    """
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
@@ -4553,9 +4554,9 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 #
 # Risk and coverage of a classifier that abstains from the samples that look most unknown.
 #
-# Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
-# wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
-# is k/N, the risk e(k)/k and the generalised risk e(k)/N.
+# Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
+# misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
+# k/N, the risk e(k)/k and the generalised risk e(k)/N.
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
@@ -4585,10 +4586,9 @@ def risk_coverage(
     Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
     an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
     unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
-    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
-    are written as.
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are read as exact decimals.
 
-    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
+    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are rounded once; aurc is off by at most 1e-14.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
@@ -4709,8 +4709,8 @@ def ends_of_cut(
 ) -> dict[str, Ends | None]:
     """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
 
-    Wins: the P·N pairs of each bin count half now, and were between none and all. The threshold of an operating point
-    was in the bin that it is in now, with all or part of the bin above it.
+    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
+    point was in the same bin, with all or part of the bin above it.
     """
     bits = unknown.bits
     assert bits is not None  # the caller's scores were cut
@@ -4730,7 +4730,7 @@ def ends_of_cut(
 
 
 def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
     if not known.total:
         return 0, 0
     wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
@@ -4741,7 +4741,7 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
 def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
     """The least and the most hits.
 
-    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
+    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
     """
     enough = least_reaching(tpr, unknown.total)
     threshold = unknown.at(unknown.total - enough)
@@ -4760,7 +4760,7 @@ def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tup
 
 
 def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
     reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
     return side.below_score(threshold), side.below_score(reached)
 
@@ -4784,7 +4784,7 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 
 
 def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """Different thresholds in ascending order, as an array of no dimension.
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
 
     >>> as_text(np.asarray([0.5, 0.1, 0.5]))
     array('0.1 0.5', dtype='<U7')
@@ -4815,7 +4815,7 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: the columns that a batch of samples is reduced to.
+# Open-set recognition: the state to which a batch of samples is reduced.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
@@ -4833,7 +4833,7 @@ class OpenSetState(TypedDict):
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
-    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
     significant_bits: how many bits of a score were kept; absent if all were
@@ -4924,7 +4924,7 @@ def _as_classes(labels: Array, unknown: Array) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known.
 
-    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
@@ -4947,7 +4947,7 @@ def _first_highest(predictions: Array) -> Array:
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes where columns or the option say it; they must not differ."""
+    """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
         return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
@@ -4969,7 +4969,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
 
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes where the score columns or `num_classes` say it.
+    """The number of known classes, if the score columns or `num_classes` determine it.
 
     Raises ValueError if they differ, or if a class id reaches it.
     """
@@ -5069,7 +5069,7 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
 #
 # A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -5153,7 +5153,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 #
 # Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-# known ones: so the three kinds are sorted apart, and no score is sorted twice.
+# known ones. So the three kinds are sorted separately, each once.
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):
@@ -5214,7 +5214,7 @@ class OpenAUC(Metric):
 
     @property
     def costs(self) -> Costs | None:
-        """The costs and weights of samples in risks; None where all count the same."""
+        """The costs and weights of samples in risks; None if all count the same."""
         return as_costs(self.ood_cost, self.unknown_share)
 
     @property
@@ -5288,8 +5288,8 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
-    that does not grow with the samples; None keeps the scores as they are.
+    Parameters: these columns; significant_bits in [4, 52], the number of bits kept of each score (see `cut`), for
+    memory that does not grow with the samples; None keeps all.
     Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
     is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
     """
@@ -5332,7 +5332,7 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, for a state in which an entry may stand for several samples."""
+    """As `split_open_set`, for a state whose entries may stand for several samples."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
@@ -5349,7 +5349,7 @@ def kinds_of_samples(state: OpenSetState) -> Array:
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
+    """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
 
