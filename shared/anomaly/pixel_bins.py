@@ -47,15 +47,14 @@ class PixelBins:
 
     def rates(self, images: np.ndarray) -> Results:
         """Results where each image occurs `images` times."""
-        # products of integers are exact, and those of float64 would start threads for each
-        positives, negatives = self._anomalous @ images, self._normal @ images
+        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
         wanted = with_points(PIXEL_CURVE, self.options, sides)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
-            overlap = shares @ images / (_OF_A_REGION * int(numbers @ images))
+            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
             areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
             rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
         return rates
@@ -92,6 +91,11 @@ class PixelBins:
         return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
+def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
+    return np.einsum("bi,i->b", histograms, images)
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
@@ -99,7 +103,7 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
-    first = int(np.searchsorted(-above, -reach, side="right"))  # bins below it have no area
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
     overlap, above, fp = overlap[first:], above[first:], fp[first:]
     there = np.flatnonzero(overlap)
     overlap, above, fp = overlap[there], above[there], fp[there]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -161,6 +161,10 @@ class Metric:
         """A metric of the same kind without batches, with these options changed."""
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
+
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
 
     @property
     def _core(self) -> type[Metric]:

@@ -7,6 +7,7 @@ call come from one sort of the scores and one pass over the counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..arrays.arrays import Array
@@ -154,6 +155,7 @@ def bench_rates(
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
     """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
+    parse = _parse if step is not None else _parsed_once
     measures: dict[str, Measure] = {}
     names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
@@ -162,7 +164,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         names.add(name)
         if not is_function(metric):
-            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+            measures[name] = parse(metric, name, threshold=threshold, curve=curve, sizes=tuple(sizes))
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
@@ -205,7 +207,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: tuple[int, ...]) -> Measure:
     """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
@@ -226,6 +228,9 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
+
+
+_parsed_once = lru_cache(1 << 8)(_parse)  # for a thousand resamples of one size
 
 
 def _name_of(function: Any) -> str:

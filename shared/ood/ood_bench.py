@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,6 +73,11 @@ class OODBench(Metric):
     def labels(self) -> LabelValues:
         """The labels of the two sides, and of samples that are left out."""
         return check_label_values(self.in_value, self.out_value, self.ignore_value)
+
+    def only(self, keys: Collection[str]) -> OODBench:
+        """The metric with these results alone."""
+        metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
+        return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
 
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""

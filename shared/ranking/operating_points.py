@@ -77,8 +77,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,8 +64,10 @@ class PreparedSides(Prepared):
         """Results of the state, or of drawn rows."""
         if counts is None:
             return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""

@@ -19,7 +19,7 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         return ""
     sweep = sweep.thinned()
     text, last = sweep.text(sweep.start), len(sweep.thresholds) - 1
-    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in sweep.rates)]))
+    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in _names(sweep))]))
     slider = (
         f'<input type="range" aria-label="Threshold" aria-valuetext="{spoken}" min="0" max="{last}" step="1" '
         f'value="{sweep.start}">'
@@ -89,11 +89,15 @@ def _counts(sweep: Sweep) -> str:
     return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
+def _names(sweep: Sweep) -> list[str]:
+    """The names of the numbers at a threshold."""
+    return [*sweep.rates, *sweep.values]
+
+
 def _rates(sweep: Sweep) -> str:
-    names = [*sweep.rates, *sweep.values]
     parts = (
         f"<div><dt>{html.escape(name)}</dt>"
-        f"<dd>{moving_html(name, sweep.at(name, sweep.start), share=name in sweep.rates)}</dd></div>"
-        for name in names
+        f"<dd>{moving_html(name, sweep.at(name, sweep.start), share=sweep.is_share(name))}</dd></div>"
+        for name in _names(sweep)
     )
     return f'<dl class="rates">{"".join(parts)}</dl>'

@@ -600,6 +600,10 @@ HOVERED = """id => {
         return "#" + fill.slice(0, 3).map((one) => (+one).toString(16).padStart(2, "0")).join("");
     })];
 }"""
+LEGENDS_IN_PERCENT = r"""() => {
+    const legends = [...document.querySelectorAll("#ood_bench-results .legendtext")].map((one) => one.textContent);
+    return legends.some((text) => /= [\d.]+ %/.test(text)) && !legends.some((text) => /\d\.\d{3}/.test(text));
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
     (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
 
@@ -642,8 +646,11 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         rate, moved = tab.locator("#ood_bench-numbers .large .rate"), tab.locator("#ood_bench-threshold .rate")
         switch.get_by_text("82.0 %").click()
         assert all(re.fullmatch(r"\d+\.\d %", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d+\.\d+ %)+", slider.get_attribute("aria-valuetext"))
+        tab.wait_for_function(LEGENDS_IN_PERCENT)
         switch.get_by_text("0.820").press("Enter")
         assert all(re.fullmatch(r"\d\.\d\d\d", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d\.\d{3,})+", slider.get_attribute("aria-valuetext"))
         for place, words in enumerate(
             (r"score .* to .*: 0\.\d+ of in-.*", r".*score > .*FPR 0\.\d+, TPR 0\.\d+", r".*(score > .*|flagged.*)")
         ):
