@@ -2045,6 +2045,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)

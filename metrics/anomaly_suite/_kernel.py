@@ -2048,6 +2048,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -3657,8 +3661,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
@@ -5745,15 +5753,14 @@ class PixelBins:
 
     def rates(self, images: np.ndarray) -> Results:
         """Results where each image occurs `images` times."""
-        # products of integers are exact, and those of float64 would start threads for each
-        positives, negatives = self._anomalous @ images, self._normal @ images
+        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
         wanted = with_points(PIXEL_CURVE, self.options, sides)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
-            overlap = shares @ images / (_OF_A_REGION * int(numbers @ images))
+            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
             areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
             rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
         return rates
@@ -5790,6 +5797,11 @@ class PixelBins:
         return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
+def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
+    return np.einsum("bi,i->b", histograms, images)
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
@@ -5797,7 +5809,7 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
-    first = int(np.searchsorted(-above, -reach, side="right"))  # bins below it have no area
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
     overlap, above, fp = overlap[first:], above[first:], fp[first:]
     there = np.flatnonzero(overlap)
     overlap, above, fp = overlap[there], above[there], fp[there]

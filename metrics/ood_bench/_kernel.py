@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib.metadata import version
 from itertools import chain, pairwise
 from numbers import Integral, Real
@@ -2048,6 +2048,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -3933,8 +3937,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
@@ -4231,8 +4239,10 @@ class PreparedSides(Prepared):
         """Results of the state, or of drawn rows."""
         if counts is None:
             return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
@@ -4774,6 +4784,7 @@ def bench_rates(
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
     """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
+    parse = _parse if step is not None else _parsed_once
     measures: dict[str, Measure] = {}
     names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
@@ -4782,7 +4793,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         names.add(name)
         if not is_function(metric):
-            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+            measures[name] = parse(metric, name, threshold=threshold, curve=curve, sizes=tuple(sizes))
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
@@ -4825,7 +4836,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: tuple[int, ...]) -> Measure:
     """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
@@ -4846,6 +4857,9 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
+
+
+_parsed_once = lru_cache(1 << 8)(_parse)  # for a thousand resamples of one size
 
 
 def _name_of(function: Any) -> str:
@@ -5007,6 +5021,11 @@ class OODBench(Metric):
     def labels(self) -> LabelValues:
         """The labels of the two sides, and of samples that are left out."""
         return check_label_values(self.in_value, self.out_value, self.ignore_value)
+
+    def only(self, keys: Collection[str]) -> OODBench:
+        """The metric with these results alone."""
+        metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
+        return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
 
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""

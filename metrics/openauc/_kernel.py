@@ -2048,6 +2048,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -3933,8 +3937,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
@@ -4231,8 +4239,10 @@ class PreparedSides(Prepared):
         """Results of the state, or of drawn rows."""
         if counts is None:
             return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
