@@ -3981,7 +3981,7 @@ def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Arra
 def _region_sums(
     terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sums over each region of integers that `terms` has for the steps of pixels; some pixels at a time."""
+    """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
     block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)
@@ -4008,8 +4008,8 @@ _SWAPPED = "are predictions and references swapped?"
 def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
     """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
 
-    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
-    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
+    for NaN, other shapes and other values, and for masks in which regions cannot be found.
     """
     check_lengths(predictions=maps, references=masks)
     if regions == "labels":
@@ -4035,7 +4035,9 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
 
 
 def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
-    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
+    """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
+    when its turn comes.
+    """
     if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
         return None
     maps, masks = on_one_device(maps, masks)
@@ -4047,7 +4049,7 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
 
 
 def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
-    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
+    """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
     pairs = [
         _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
@@ -4078,7 +4080,7 @@ def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tup
 
 
 def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
-    """A mask as booleans. Raises ValueError unless it holds 0 and 1; swapped, whether it looks like a map."""
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; `swapped` says whether it looks like a map."""
     xp = array_namespace(mask)
     if mask.dtype == xp.bool:
         return mask
@@ -4106,7 +4108,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -4172,7 +4174,7 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
 
 
 def _equal(mask: Array, value: int) -> Array:
-    """Where a mask has a value, which its type may not hold."""
+    """Flag the pixels of a mask with a value, which its type may be unable to hold."""
     xp = array_namespace(mask)
     integer = xp.isdtype(mask.dtype, "integral")
     if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
@@ -4186,7 +4188,7 @@ def pixels_left(maps: Any, voids: Any) -> list[Array]:
 
 
 def check_left(voids: Any) -> None:
-    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    """Raise ValueError for an entirely void image, whose pixels give neither a score nor a label."""
     for i, void in enumerate(voids):
         if math.prod(void.shape) and bool(array_namespace(void).all(void)):
             raise ValueError(
@@ -4197,13 +4199,13 @@ def check_left(voids: Any) -> None:
 
 # ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
 #
-# References with a mask for each defect of an image, and the number of its pixels that are enough.
+# References with a mask for each defect of an image, and its saturation area.
 
 KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and their saturation areas (D,)."""
 
     masks: Array
     areas: np.ndarray
@@ -4269,8 +4271,8 @@ class Truth(NamedTuple):
     """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: the defects of each image; None where references are plain masks
+    voids: likewise, booleans, whether a pixel is void; None if no pixel is
+    defects: the defects of each image; None if references are plain masks
     """
 
     masks: Sequence[Array]
@@ -4292,7 +4294,7 @@ def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndar
 
 
 def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
 
     Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
     regions, "labels" for masks of region numbers, which defects are numbered by, too.
@@ -4329,7 +4331,7 @@ def _numbered(masks: Array, name: str) -> Array:
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds.
+# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4342,7 +4344,7 @@ class RegionPixels(TypedDict):
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
     num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
     """
 
     normal: Array
@@ -4472,11 +4474,11 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
+# Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
-# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
-# 1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
-# kept. PRO is the case of s = area.
+# With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
+# adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
+# these are kept. PRO is the case s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4485,7 +4487,7 @@ _COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
-    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+    """Scores of the pixels that decide whether defects are found; absent if references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
     saturation_areas: (D,) their numbers, Σ = B
@@ -4528,7 +4530,7 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
+    """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
@@ -4557,7 +4559,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_defects(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
     if not defect_columns(state):
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
@@ -4573,9 +4575,9 @@ def check_defects(state: Mapping[str, Any]) -> None:
 #
 # AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
 #
-# The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
-# anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
-# say: so an image's score is a mean over its pixels, and no curve has to be built.
+# The false-positive rate is that of the normal images alone, so it does not depend on the anomalies. Each pixel of an
+# anomalous image adds a step to that image's curve, at the numbers of normal pixels above, and at or above, its score. So
+# an image's score is a mean over its pixels, and no curve has to be built.
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
@@ -4615,10 +4617,10 @@ class PimoPixels(NamedTuple):
 
 
 def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
-    """The pixels of a state that AUPIMO is of.
+    """The pixels of a state from which AUPIMO is computed.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
-    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    and if the lower bound is below the smallest false-positive rate that the normal pixels can have.
     """
     if "significant_bits" in state:
         raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
@@ -4672,10 +4674,10 @@ def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
 
 
 def pixel_weights(sizes: np.ndarray) -> np.ndarray:
-    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+    """The integer weight of a pixel of each normal image, so that images of all sizes weigh the same.
 
-    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
-    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+    A weight is a multiple of 1/size. It is exact if the least common multiple of the sizes, times the number of images,
+    is at most 2^53, as for images of one size; otherwise its relative error is at most images·size/2^53.
 
     >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
     [3, 3, 2]
@@ -4692,7 +4694,7 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
     F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
-    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+    both kinds share a score, the curve is linear in ln F; below the lowest F above 0, T is its value at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
     normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
@@ -4728,9 +4730,9 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
 
 # ---- anomaly/components.py -------------------------------------------------------------------------------------------
 #
-# Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+# Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 #
-# Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+# Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
 # however large its map is, and all decisions are comparisons of integers.
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
@@ -4765,7 +4767,8 @@ def components_of(
 
     Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
     k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
-    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
+    component is erased; min_object, the number below which an object becomes void; a component that it cuts stays one
+    component.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -4855,7 +4858,7 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous.
+# F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous.
 
 def as_threshold(threshold: Any, name: str) -> float:
     """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
@@ -4911,13 +4914,13 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
+    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
-# Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone.
+# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4999,7 +5002,7 @@ def component_columns(
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
-    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
     if rule is None:
         return {}
     columns = {
@@ -5023,7 +5026,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
 
 
 class ComponentJudge:
-    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         names = (*_TABLES[:2], *_TABLES[3:5])
@@ -5111,7 +5114,7 @@ def level_rates(
 ) -> Results:
     """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
     If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
@@ -5142,7 +5145,7 @@ _UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53
 
 
 def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a zero-dimensional array of text.
 
     >>> check_reduction(20)
     array('20', dtype='<U2')
@@ -5194,7 +5197,7 @@ def _reduced(score_map: Array, image_reduction: str | int) -> float:
 
 
 def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
+    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
 
     >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
     (0.1, 1.25e+308)
@@ -5205,7 +5208,9 @@ def exact_mean(values: Array) -> float:
 
 
 def _units(values: Array) -> int:
-    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
+    """The sum of values in units of the smallest float64: mantissas are integers, summed separately for each
+    exponent.
+    """
     xp = array_namespace(values)
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))
@@ -5220,7 +5225,7 @@ def _units(values: Array) -> int:
 
 # ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
 #
-# Samples of several images, such as views of a product: anomalous if any image is, as anomalous as the highest.
+# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
 
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 _QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
@@ -5334,11 +5339,11 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
-    image_reduction: what image scores were made of maps by, as a text
-    significant_bits: how many of a pixel's score were kept; absent where all were
-    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
-    regions: "labels" where masks held the numbers of regions; absent where these are connected components
-    samples: (N,) the id of the sample that each image shows; absent where there are none
+    image_reduction: how image scores were computed from maps, as a text
+    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
+    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
+    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
+    samples: (N,) the id of the sample that each image shows; absent if there are none
     """
 
     image_scores: Array
@@ -5455,7 +5460,7 @@ def _image_columns(
 
 # ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
 #
-# The levels of anomaly_suite: images, and their pixels; of each an anomalous and a normal side.
+# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
 
 LEVELS = ("image", "pixel")
 
@@ -5532,13 +5537,13 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
-    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
 
     Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
     None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
-    Raises ValueError where pixels of several images have been counted together.
+    Raises ValueError if pixels of several images have been counted together.
     """
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
     table: dict[str, list[Any]] = {
@@ -5568,7 +5573,8 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 1]
@@ -5582,10 +5588,10 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 
 # ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
+# AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
 #
-# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
-# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
+# Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
+# resample has the AUPIMO of its images, up to the rounding of sums.
 
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
@@ -5611,7 +5617,7 @@ class PimoRates:
 
 
 class _DrawnPixels:
-    """Normal pixels in descending order, and steps: between which two of these the anomalous pixels lie."""
+    """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
     def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
         self.bounds = bounds
@@ -5727,16 +5733,16 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 #
 # Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 #
-# Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow: images are
-# drawn, each with all its pixels. The histograms of a resample are sums of theirs. Of the bins' scores, all is as for
-# pixels; a region is the share of its pixels in each bin.
+# Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
+# drawn instead, each with all its pixels, and a resample's histograms are sums of theirs. A region is the share of its
+# pixels in each bin.
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 
 
 class PixelBins:
-    """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
+    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
     Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
@@ -5822,15 +5828,15 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 
 # ---- anomaly/sampled_aupro.py ----------------------------------------------------------------------------------------
 #
-# AUPRO from a sampled curve, as some evaluations have it: approximate.
+# AUPRO from a sampled curve, as in some evaluations: approximate.
 
 def sampled_aupro(
     region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
 ) -> list[float]:
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
+    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
     Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
@@ -5927,7 +5933,7 @@ class RankedRegions:
     ) -> tuple[dict[str, Any], list[Rate]]:
         """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
 
-        Where scores were cut, areas have errors; those of sampled thresholds have no bound, and are left out.
+        If scores were cut, areas have errors; areas at sampled thresholds have no bound and are left out.
         """
         positives, negatives = self.sides
         _, sizes, _ = self.regions
@@ -5965,7 +5971,7 @@ class ImageRows(NamedTuple):
 
 
 def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
 
     Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
     no resample lacks any of these.
@@ -6060,7 +6066,7 @@ class PreparedMaps(Prepared):
 # anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
-    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
+    """Counts of the anomalous against the normal images, or of the anomalous against the normal pixels.
 
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
@@ -6218,7 +6224,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
+        """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
@@ -6242,21 +6248,22 @@ def reduce_maps(
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
-    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
-    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
-    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
-    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
-    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
-    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
-    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
-    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references, masks
+    of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see `split_defects`),
+    which are united; image_scores and image_labels (N,), by default the map's maximum (or by `image_reduction`: "mean",
+    or an int k for the mean of the k highest) and whether the mask has an anomaly; significant_bits in [4, 52], the
+    number of bits kept of each pixel's score (see `cut`), for memory that does not grow with the normal pixels, unless
+    intervals are requested at load; None keeps all. Scores of images are never cut; ignore_value, the value of void
+    pixels in the masks, such as 255: they are neither normal nor anomalous, separate regions, and do not affect the
+    scores and labels of images; regions, "components" for 8-connected regions of binary masks, or "labels" for masks of
+    integers, k > 0 in region k of the image; components, whether to find the components of score > pixel_threshold (see
+    `components_of`, also for the two sizes); samples (N,), the id of the sample that each image shows, a string or an
+    integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
+    label.
     """
     return map_state(
         predictions,

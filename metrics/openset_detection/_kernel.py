@@ -2645,9 +2645,9 @@ class DetectionState(TypedDict):
     num_predictions, num_references: (N,) rows of each image
     predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
     references: (Σm, 5) x1, y1, x2, y2, class
-    ignored: (Σm,) whether the object counts nowhere
-    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
-        given by their size: a corner is exactly the sum of the two
+    ignored: (Σm,) whether the object is ignored
+    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an
+    exact corner is the sum of the two
     counts: (N,) how many equal images each image stands for; absent, one each
     """
 
@@ -2812,7 +2812,7 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
-    """Raise ValueError for the first bad one of some rows, with its image and its place there."""
+    """Raise ValueError for the first invalid row, with its image and its index there."""
 
     def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
         if bad.any():
@@ -2851,7 +2851,7 @@ class Corners(NamedTuple):
     """Corners of boxes.
 
     rounded: (n, 4) x1, y1, x2, y2
-    remainders: (n, 4) what rounding took off each
+    remainders: (n, 4) the rounding error of each
     border: pixels to add to the far corners, 0 or 1
     """
 
@@ -2866,7 +2866,7 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box with an area that is too small for float64.
+        It is infinite for a box whose area is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
@@ -2982,7 +2982,7 @@ class Pairs(NamedTuple):
     rows, columns: of the two tables
     ious: in float64
     ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
-        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    IoU, and then meaningless for a pair that shares neither of its boxes with another
     """
 
     rows: np.ndarray
@@ -3109,11 +3109,11 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
+# Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 #
-# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
-# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
-# width 1 at 1e16.
+# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
+# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such as
+# one of width 1 at 1e16.
 
 _ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
 _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
@@ -3125,7 +3125,7 @@ class Overlaps(NamedTuple):
 
     pairs: with their IoU in float64
     images: (P,) the image of each
-    error: by how much their IoUs may be off
+    error: a bound on the error of their IoUs
     corners: those of predictions and of objects, exactly
     """
 
@@ -3321,7 +3321,7 @@ class Rules:
     unknown_below: float | None = None
 
     def __post_init__(self) -> None:
-        """Check each, and keep it as a plain Python value."""
+        """Check each rule, and keep it as a plain Python value."""
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
         checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}
@@ -3474,9 +3474,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
-# The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
+# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
 #
-# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
 # however many equal images each image stands for.
 
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
@@ -3488,7 +3488,7 @@ IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class SelectedBoxes(NamedTuple):
-    """The boxes of a state that take part: confident predictions and all objects.
+    """The boxes of a state that are evaluated: confident predictions and all objects.
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
     counts: how many equal images each image stands for
@@ -3535,7 +3535,7 @@ class Outcomes(NamedTuple):
 
     boxes: the boxes that take part
     outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
     matched: the row of the object that it takes, or −1
     """
 
@@ -3547,7 +3547,7 @@ class Outcomes(NamedTuple):
 def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     """Drop predictions below the confidence threshold, and label the objects.
 
-    With `unknown_below`, less confident predictions of known classes say "unknown".
+    With `unknown_below`, less confident predictions of known classes become "unknown".
     With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
     are x2 − x1 + 1.
     """
@@ -3612,8 +3612,8 @@ _NO_ROWS = np.zeros(0, np.int64)
 def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
-    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
-    confident one of these takes it. All others go.
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
@@ -3645,7 +3645,7 @@ def without_objects(objects: np.ndarray) -> Mending:
 # Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 #
 # All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
-# threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+# threshold. Sums are int64, so an image with a count gives results bit-identical to the repeated image.
 
 CountColumns = dict[str, np.ndarray]
 
@@ -3806,7 +3806,7 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
 
 # ---- detection/budgets.py --------------------------------------------------------------------------------------------
 #
-# Recall of unknown objects within a budget of predictions an image, whatever these are called.
+# Recall of unknown objects within a budget of predictions per image, whatever their classes.
 
 BUDGETS = ("unknown", "all", "called unknown")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
@@ -4036,7 +4036,7 @@ class MendedClass(NamedTuple):
 
     tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the images of the false positives that went, and how many reach each confidence
+    gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
@@ -4236,11 +4236,11 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     another known class   FP_known, FN_known                FP_known, FN_unknown
     "unknown"             FP_unknown, FN_known              TP_unknown
 
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing,
-    unless `count_background` makes them FP_unknown.
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
 
-    Ignored objects count nowhere. They are not matched either: a prediction that is left unmatched and reaches the
-    IoU threshold with one is left out of all counts, however many such predictions there are, as COCO does for crowds.
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are, as COCO does for crowds.
 
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
@@ -4349,7 +4349,7 @@ class OwDln(MatchedImages):
         return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """Rates of the predictions that reach each confidence; only where they are matched in its order."""
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
         if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
@@ -4374,12 +4374,12 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
 
-    boxes: which they are
+    boxes: the boxes
     labels: of the classes, as `class_rows` lists them
     rows, object_rows: the class of each prediction and of each object, as its place there
     ranked: the predictions of each class
     objects: those that count
-    rule: which average precision is meant
+    rule: which average precision to compute
     """
 
     boxes: SelectedBoxes
@@ -4477,16 +4477,16 @@ class CountedClasses(NamedTuple):
 #
 # Pascal VOC's matching of detections, class by class.
 #
-# A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
-# loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
+# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is taken.
+# So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
 # predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
-    smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
@@ -4533,7 +4533,7 @@ class UnknownCalledKnown(NamedTuple):
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
-    """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+    """Find these among the pairs that reach the IoU threshold; ignored objects are not counted."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
@@ -4624,23 +4624,24 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
-    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
-    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
+    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
+    counted.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
-    WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
-    all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
-    WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
-    0.1 … 0.9 (of two the higher confidence); open counts predictions on unknown objects; 0/0 is 0.0.
-    A-OSE is the number of unknown objects with which a prediction of a known class reaches the IoU threshold,
-    A-OSE(detections) the number of such predictions: OWOD's code, and so the tables of papers, count these.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
+    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
+    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
+    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
+    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
+    predictions: OWOD's code, and so the tables of papers, count these.
 
-    Rates raise ValueError where there is no WI: no known object in images without unknown ones, or recall_level not
+    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
@@ -4650,7 +4651,7 @@ class Owod(MatchedImages):
 
     @classmethod
     def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options; where pictures need boxes matched one to one, it is by confidence."""
+        """The rules among options; pictures, which need boxes matched one to one, match them by confidence."""
         if options.matching is not None:
             got = f"got {options.matching!r}"
             raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
@@ -5043,7 +5044,7 @@ def share_of(side: str, fate: str) -> str:
 
 # ---- detection/image_places.py ---------------------------------------------------------------------------------------
 #
-# The order of images by their boxes, which depends on no order of images or boxes.
+# The order of images by their boxes, independent of the order of images and of boxes.
 #
 # Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
 # decides, and so only images that share it are compared whole.
@@ -5095,7 +5096,7 @@ def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, ch
 #
 # Images prepared once: their boxes are matched, and counts of the images give results.
 #
-# Resampled are images, not boxes: those of one image are not independent.
+# Images are resampled, not boxes, since the boxes of one image are not independent.
 
 class PreparedOptions(DetectionOptions, Protocol):
     """Options of `OpenSetDetection`, each of which is checked."""
@@ -5108,7 +5109,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
     @property
     def budget_sizes(self) -> list[int]:
-        """Numbers of predictions an image."""
+        """Numbers of predictions per image."""
 
 
 class PreparedImages(Prepared):
@@ -5151,7 +5152,7 @@ class PreparedImages(Prepared):
         return self._places
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts of the images; where an image is missing from a resample, 0/0 is 0.0 as elsewhere.
+        """Rates and counts of the images; in resamples too, 0/0 is 0.0.
 
         Raises ValueError where there is no WI of protocol="owod".
         """
@@ -5202,14 +5203,14 @@ class OpenSetDetection(Metric):
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
     recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
-    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
+    previously_known: the known_classes of earlier tasks, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
         them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
     errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
         with the gains from mending them; see `Errors`
-    recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
+    recall_budgets, budget: numbers k of predictions per image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 
