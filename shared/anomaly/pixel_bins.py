@@ -1,8 +1,8 @@
 """Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 
-Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow: images are
-drawn, each with all its pixels. The histograms of a resample are sums of theirs. Of the bins' scores, all is as for
-pixels; a region is the share of its pixels in each bin.
+Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
+drawn instead, each with all its pixels, and a resample's histograms are sums of theirs. A region is the share of its
+pixels in each bin.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 
 
 class PixelBins:
-    """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
+    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
     Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """

@@ -63,7 +63,7 @@ def bench_metrics(
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
-    tpr, …        that rate where a sample is OOD iff its score > threshold
+    tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
@@ -73,13 +73,13 @@ def bench_metrics(
     Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
-    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    value on these data, −inf or inf if every sample or none is OOD; step, to take auroc, detect_acc and the
     operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
     were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
     results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
-    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    thresholds of sampled points or of points that only scores of −inf reach, no remaining name with a bound, or a class
     without samples.
     Source: oodeel's bench_metrics.
 
@@ -109,7 +109,7 @@ def function_results(
 ) -> dict[str, Any]:
     """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Scores that were cut have no such results.
+    Cut scores have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -171,7 +171,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
-    """Metrics as a list, also where there is but one."""
+    """Metrics as a list, even if there is only one."""
     metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
@@ -179,7 +179,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 

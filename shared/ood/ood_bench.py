@@ -132,9 +132,9 @@ def reduce_ood(
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
-    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
-    the samples; None keeps the scores as they are.
+    "rest" for one of them: every other label; ignore_value, the label of samples that are left out; significant_bits in
+    [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with the samples; None
+    keeps the scores as they are.
     Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and any other label.

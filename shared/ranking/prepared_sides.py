@@ -1,4 +1,4 @@
-"""States that are sides of scores, prepared: each side sorted once, and its different scores as rows."""
+"""Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
+        """The distinct scores of each side, or their quantiles if there are many."""
         return rows_of_sides(*self.sides)
 
     @cached_property
