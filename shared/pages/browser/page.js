@@ -124,9 +124,9 @@
     link.click();
     if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
   };
-  const picture = (plot, title, format) => {
+  const picture = (plot, title, format, ground = "white") => {
     const layout = structuredClone(plot.layout), {width, height} = plot.getBoundingClientRect();
-    Object.assign(layout, {paper_bgcolor: "white", plot_bgcolor: "white", title: {text: title, font: {size: 15}}});
+    Object.assign(layout, {paper_bgcolor: ground, plot_bgcolor: ground, title: {text: title, font: {size: 15}}});
     layout.font = {...layout.font, color: "#18181b"};
     layout.margin = {...layout.margin, t: 48};
     const size = {width: Math.max(600, Math.round(width)), height: Math.round(height) + 10};
@@ -151,7 +151,9 @@
     if (percent) show(name, false);
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".picture").querySelector(".take").dataset.title;
-      figures.push(`<figure class="card"><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+      // within the page, so that its colours are those of the theme
+      const drawn = decodeURIComponent((await picture(plot, title, "svg", "rgba(0, 0, 0, 0)")).replace(/^[^,]*,/, ""));
+      figures.push(`<figure class="card" role="img" aria-label="${title}">${drawn}</figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
     threshold?.querySelectorAll("input[data-typed]").forEach((input) => input.replaceWith(input.value));
