@@ -1,4 +1,4 @@
-"""Draw the image of the README, hero_light.png and hero_dark.png, and that of the first steps, first.png: `make hero`.
+"""Draw the image of the README, docs/assets/hero_light.png and hero_dark.png, from real data: `make hero`.
 
 python -m demo.hero [FOLDER]    by default docs/assets
 
@@ -9,9 +9,7 @@ photograph is a part of scikit-learn's flower.jpg, by flickr.com/photos/vultilio
 from __future__ import annotations
 
 import io
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -31,7 +29,6 @@ from openworld_metrics.reports.charts import histogram_svg
 from openworld_metrics.reports.detection.pictures import image_with_boxes
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs" / "get-started.md"
 STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"
 WIDTH, SCALE = 748, 1.6  # the README's column in pixels, and the image's pixels for each of them
 DETECTORS = {"knn": "knn", "energy": "energy", "softmax": "one_minus_msp"}
@@ -47,6 +44,7 @@ h2 { font-size: 17px; } h3 { font-size: 14px; }
 .scores .forest { width: 21%; } .scores svg { display: block; height: 22px; width: 100%; overflow: visible; }
 .scores b { font-size: 15px; } .say { font-size: 15px; margin-top: 4px; }
 .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
+.three svg text[transform] { display: none; }
 .three p { font-size: 13px; margin-top: 6px; } .three svg text { font-size: 15px; }
 .pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
 """
@@ -58,7 +56,6 @@ def main(folder: Path) -> None:
     cards = f'{comparison()}<div class="three">{scores()}{boxes()}{maps()}</div>'
     style = STYLE.read_text(encoding="utf-8") + _OWN_STYLE
     html = f'<!doctype html><meta charset="utf-8"><style>{style}</style><main>{cards}</main>'
-    first(folder / "first.png")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for theme in ("light", "dark"):
@@ -67,17 +64,6 @@ def main(folder: Path) -> None:
             shot = Image.open(io.BytesIO(page.locator("main").screenshot(omit_background=True)))
             shot.quantize(256, Image.Quantize.FASTOCTREE).save(folder / f"hero_{theme}.png", optimize=True)
         browser.close()
-
-
-def first(path: Path) -> None:
-    """Draw what the first steps draw: the scores of docs/get-started.md, by its command."""
-    script = re.search(r"^```python\n(import csv\n.*?)^```$", GUIDE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert script is not None
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", script[1]], cwd=folder, check=True)
-        columns = ["--predictions", "scores.csv:score", "--references", "scores.csv:label"]
-        command = [Path(sys.executable).with_name("openworld-metrics"), "compute", "ood_bench", *columns]
-        subprocess.run([*command, "--confidence-level", "0.95", "--plot", path.resolve()], cwd=folder, check=True)
 
 
 def digits() -> Mapping[str, np.ndarray]:
