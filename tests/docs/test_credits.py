@@ -28,7 +28,7 @@ SHOWN: dict[str, tuple[Work, ...]] = {
 }
 # what loads data of others, or makes files or pictures from what another of these loads
 LOADS = re.compile(r"\bload_(digits|sample_images?)\b")
-PICTURE = re.compile(r"assets/(?!first\.png)[\w/]+\.png")
+PICTURE = re.compile(r"assets/(?!first\.png)[\w/]+\.(png|webp)")
 
 
 def text(path: Path) -> str:
