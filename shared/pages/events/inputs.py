@@ -190,7 +190,7 @@ class Events:
 
 def leave_button(num_rows: int, leaves_out: bool) -> Any:
     """An update of the button that leaves out unreadable rows, or takes them in again."""
-    rows = "this row" if num_rows == 1 else f"these {num_rows:,} rows"
+    rows = "1 row" if num_rows == 1 else f"{num_rows:,} rows"
     return gr.update(value=f"{'Do not leave' if leaves_out else 'Leave'} out {rows}", visible=num_rows > 0)
 
 
