@@ -75,7 +75,7 @@ def write_submission(
     object must be of one size; progress, whether to show a bar on a terminal.
     Returns the numbers of distinct scores by object, before and after rounding.
     Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are
-    infinite or overflow in float16, and objects without a threshold; OSError if a file cannot be written.
+    NaN or infinite, also after rounding, and objects without a threshold; OSError if a file cannot be written.
     """
     listed = _listed(Path(maps))
     for category in COUNTS:
