@@ -81,12 +81,21 @@ def _counts(sweep: Sweep) -> str:
     head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
     body = ""
     for row, cells in sweep.table.items():
-        numbers = "".join(
-            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
-            for name in cells.values()
-        )
+        numbers = "".join(f"<td>{_count(sweep, row, column, name)}</td>" for column, name in cells.items())
         body += f'<tr><th scope="row">{html.escape(row)}</th>{numbers}</tr>'
     return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _count(sweep: Sweep, row: str, column: str, name: str) -> str:
+    """A count, as a button that lists its samples where they are known."""
+    count, shown = f'data-count="{html.escape(name)}"', f"{int(sweep.counts[name][sweep.start]):,}"
+    if not sweep.flagged:
+        return f"<span {count}>{shown}</span>"
+    kind = f'data-kind="{html.escape(row)}" data-above="{str(column == sweep.flagged).lower()}"'
+    return (
+        f'<button type="button" class="number cell" data-do="list" {kind} {count} '
+        f'aria-description="List these samples">{shown}</button>'
+    )
 
 
 def _rates(sweep: Sweep) -> str:

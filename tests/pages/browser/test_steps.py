@@ -601,7 +601,7 @@ HOVERED = """id => {
     })];
 }"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
-    (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
+    (plot) => plot.data.filter((trace) => trace.meta?.x).map((trace) => [trace.x[0], trace.y[0]]))"""
 
 
 @needs_browser
