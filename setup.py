@@ -1,4 +1,4 @@
-"""What setup.cfg cannot say: the description for the package index, and what a wheel holds of the metrics' folders."""
+"""The parts of a build that setup.cfg cannot express: the description for the package index, and a wheel's kernels."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 PICTURE = re.compile(r"^(?:!\[[^]]*\]\((?!https?:)[^)]*\)|<picture>(?s:.*?)</picture>)\n\n", re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\((?!https?:)[^)]*\)")
-KERNEL = '''"""What the script beside this file imports: from the package, with which it is installed."""
+KERNEL = '''"""The names that the script beside this file imports, from the package with which it is installed."""
 
 from openworld_metrics.metric.evaluate_adapter import Evaluated
 from openworld_metrics.public import *

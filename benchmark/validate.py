@@ -114,16 +114,16 @@ def write(results: Mapping[str, Any], model: Path, dataset: str, **details: str 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scores", type=Path, help="comma-separated values, sample,score")
+    parser.add_argument("scores", type=Path, help="a file of comma-separated values, sample,score")
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="a clone of the model's repository")
     parser.add_argument("--dataset", metavar="ORG/NAME", help="the benchmark's name on the Hub; needed with --model")
     helps = {
         "revision": "the commit of the benchmark",
-        "date": "when the scores were computed, as 2026-11-22",
+        "date": "when the scores were computed, such as 2026-11-22",
         "source-url": "address of the scores' source",
         "source-name": "text of that link",
         "source-user": "who computed them",
-        "source-org": "or their organisation",
+        "source-org": "or which organisation did",
         "notes": "how this variant differs from others of the model",
     }
     for name, text in helps.items():
@@ -137,8 +137,10 @@ def main(arguments: list[str] | None = None) -> None:
         print(table(results))
         if model:
             print(f"written: {write(results, model, dataset, **options)}")
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {(error.strerror or 'cannot be read').lower()}")
 
 
 if __name__ == "__main__":

@@ -1,28 +1,28 @@
-"""Metrics for models that meet the open world: exact, on NumPy arrays and torch tensors, in any batches.
+"""Metrics for open-world recognition: exact, on NumPy arrays and torch tensors, in any batches.
 
     columns of a batch ─ reduce ─→ state ┐
-    columns of a batch ─ reduce ─→ state ┤ joined ─ summarise(options) ─→ results
+    columns of a batch ─ reduce ─→ state ┤ joined ─ prepare ─→ Prepared ─ rates(counts) ─→ results
     a state of another process ──────────┘
 
-Each metric is these two functions, and a check of states from elsewhere; merging, streaming and gathering follow (see
-metric/metric.py). Three primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance
-counts (ranking/counts.py) and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one
-matching (detection/matching.py).
+Each metric consists of these functions and a check of states from elsewhere; merging, streaming, intervals and groups
+follow (see metric/metric.py). Nearly everything rests on three primitives: the rank of the true class
+(classification/ranks.py), exceedance counts (ranking/counts.py) and confusion counts by threshold (open_set/sweep.py).
+Detection adds a fourth, one-to-one matching (detection/matching.py).
 
 Rules of the kernel, which every function follows:
 
 - Scores rank. Open-set, OOD and anomaly scores are higher for what is unknown, OOD or anomalous. NaN is an error,
   ±inf is a score like any other, and −0.0 equals 0.0.
-- Counts are int64, divided once; fractions are summed as integers or exactly. So results do not depend
-  on the order of the samples, on their batches, or on the number of processes.
+- Counts are int64 and divided once; fractions are summed as integers or exactly. So results do not depend on the
+  order of the samples, on their batches, or on the number of processes.
 - There are no epsilons: ties get half credit in rank statistics, 0/0 is 0.0 in F-scores and detection ratios, and a
   quantity that needs two classes raises ValueError when one is missing.
 - Exact by default: every distinct score is a threshold. Sampled curves are named options.
 - NumPy arrays and torch tensors run the same lines, on the caller's device; torch is never imported here. Columns and
-  batches on different devices meet on that of the first.
+  batches on different devices are moved to the first one's.
 
-The classes (AccuracyK and its seven siblings) need neither evaluate nor datasets nor torch; `load(name)` gives the same
-metric as an `evaluate.Metric`. The functions below take arrays that have been checked: the reduce_… functions check.
+The eight classes, such as AccuracyK, need neither evaluate nor datasets nor torch; `load(name)` returns the same metric
+as an `evaluate.Metric`. The functions take arrays that have been checked; the reduce_… functions check them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two models on the same samples: which is better, by how much, and how sure that is."""
+"""Compare two models on the same samples: which is better, by how much, and how certain it is."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Scores from logits: how unknown a classifier finds a sample, by its (N, C) logits alone.
+"""Scores from logits: how unknown samples look to a classifier, from its (N, C) logits alone.
 
     from openworld_metrics.scores import energy
     metric.add_batch(predictions=logits, references=labels, open_scores=energy(logits))
 
-Every score is turned so that higher is more unknown. Below, z are the logits of a sample, m the largest of them,
-p = softmax(z), and o = Σ exp(z − m) over all classes but the first largest: what is small is computed from o, not as a
-difference to 1, so that samples of which a classifier is almost sure keep their order where 1 − max p would be 0.
+Every score is higher for samples that are more unknown. Below, z are the logits of a sample, m is the largest of them,
+p = softmax(z), and o = Σ exp(z − m) over all classes but the first largest. Small values are computed from o, not as a
+difference from 1, so samples keep their order even if the classifier is so sure that 1 − max p would be 0.
 
 Each function takes logits (N, C): lists, NumPy arrays, tensors on any device. They are widened to float32 or float64;
-−inf, a class that cannot be, is taken where another logit of the sample is finite. It returns (N,): a NumPy array, or a
-tensor on the accelerator that the logits live on. It raises ValueError for NaN, for +inf, for rows without a finite
-logit and for other shapes, and TypeError for what are no numbers.
+−inf, for an impossible class, is accepted if another logit of the sample is finite. It returns (N,): a NumPy array, or
+a tensor on the accelerator that the logits live on. It raises ValueError for NaN, for +inf, for rows without a finite
+logit and for other shapes, and TypeError for anything but numbers.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def margin(logits: Any) -> Array:
 def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
     """The generalised entropy, Σ p^γ (1 − p)^γ over the `top` largest probabilities.
 
-    Parameters: logits (N, C); gamma, γ in [1e-30, 1]; top, how many classes are summed, all where there are fewer.
+    Parameters: logits (N, C); gamma, γ in [1e-30, 1]; top, the number of classes that are summed, all if there are
+    fewer.
     Returns scores (N,), higher is more unknown; ValueError for other options, and see the module's docstring.
     Source: Liu, Lochman and Zach, GEN: Pushing the Limits of Softmax-Based Out-of-Distribution Detection, CVPR 2023.
 

@@ -109,9 +109,9 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
+    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
 
-    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
@@ -131,8 +131,8 @@ def distinct_values(x: Array) -> Array:
 def as_array(x: Any, name: str) -> Array:
     """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
-    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
-    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
+    necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
         return x
@@ -154,7 +154,7 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
+    """Convert an Arrow column or a memoryview to a NumPy array, and return anything else unchanged.
 
     The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
@@ -202,7 +202,7 @@ def _from_rows(rows: Any, name: str) -> Array:
 
 
 def _check_exact(rows: Any, name: str) -> None:
-    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    """Raise ValueError for an integer that NumPy rounded because it stands beside floats or other integers."""
     for item in rows:
         if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
             _check_exact(item, name)
@@ -274,7 +274,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 
 def is_narrow(x: Array) -> bool:
-    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
     if is_numpy_array(x):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
@@ -329,9 +329,9 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
-    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
     """
     if not hasattr(value, "tolist"):
         return value
@@ -495,7 +495,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -561,7 +561,7 @@ def check_lengths(**columns: Array | None) -> None:
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    """Raise ValueError if the two columns seem to be swapped."""
     if predictions.ndim == 1 and references.ndim == 2:
         raise ValueError(
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
@@ -585,10 +585,10 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
-# Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
-# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# separately: they belong to every group, like in-distribution samples that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -604,8 +604,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
-    raises for the whole batch, so that rows in the message are rows of the batch.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
+    reduce for the whole batch, so that their messages count the rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -753,7 +753,7 @@ def _group_items(groups: Any) -> list[Any]:
 
 
 def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list where it has no numbers."""
+    """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
     column = without_arrow(column)
@@ -863,10 +863,10 @@ def threads_for(work: int) -> int:
 
 
 def num_threads() -> int:
-    """How many threads this thread may spread its work over.
+    """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
     if _in_fork or threading.current_thread() is not threading.main_thread():
@@ -891,8 +891,8 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
-    after Ctrl-C, pieces that have not begun are left out.
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
@@ -926,7 +926,7 @@ _UNLIMITED = 1 << 20
 
 
 def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
     for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, *period = (folder / name).read_text().split()
@@ -958,10 +958,10 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss.
 
     value: the number
-    higher: whether higher is better; None where neither way is
+    higher: whether higher is better; None if neither direction is
     share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound of |value − value of the scores before they were cut|; None where none were cut
-    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    error: a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
     """
 
@@ -1008,7 +1008,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     """
 
     results: Results
@@ -1065,8 +1065,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
-    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
-    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1133,7 +1133,8 @@ def _is_integer(name: str) -> bool:
 class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
-    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
+    the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
@@ -1145,8 +1146,8 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
-        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
+        If a state has too many distinct scores to draw from, the rows are quantiles, so `rates(self.counts)` may differ
+        slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1159,15 +1160,15 @@ class Prepared(ABC):
 
 
 class MissingClassError(ValueError):
-    """A quantity that needs samples of two classes has none of one."""
+    """A result needs samples of two classes, and one of them has none."""
 
 
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
-# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 # Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
 # of threads changes no bit.
 
@@ -1233,7 +1234,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -1245,7 +1246,7 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Values moved by an amount; they stay in [0, 1] where they were.
+    """Shift values by an amount; values in [0, 1] stay there.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -1257,7 +1258,7 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 
 
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """A group's replicates in an order of its own.
+    """Put a group's replicates in an order of its own.
 
     All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
     draws must be independent, and a different order for each makes them so.
@@ -1295,7 +1296,7 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1312,9 +1313,9 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 
 # ---- metric/counted.py -----------------------------------------------------------------------------------------------
 #
-# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
 #
-# The results are identical to those of the rows repeated. The state holds the counts under that name too.
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
 
 COUNTS = "counts"  # the column
 
@@ -1342,7 +1343,7 @@ def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
-# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 #
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
@@ -1354,13 +1355,13 @@ _PACKED_ON_DEVICE = 1 << 28
 
 
 def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
     rows, total = compact_rows([state[name] for name in columns], state.get(counts))
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
 def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     if not is_floating(column) or column.dtype.itemsize == 2:
         return True
     low = 8 * column.dtype.itemsize - 16
@@ -1368,7 +1369,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
 
     Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
     Returns the columns of (D,) different rows, in their types, and their (D,) counts.
@@ -1392,7 +1393,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
     packed = reduce(_beside, map(_packed, columns))
     keys, total = _counted(packed.keys, packed.bits, None)
     return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
@@ -1421,7 +1422,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
+    """Convert a column to integers, without the bits that all of them share."""
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
@@ -1444,7 +1445,7 @@ def _packed(column: Array) -> _Packed:
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
+    """Join two tables side by side."""
     if first.bits + second.bits > _KEY_BITS:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
@@ -1468,7 +1469,7 @@ def _ranked(packed: _Packed) -> _Packed:
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
+    """The distinct keys in ascending order, and the sum of counts of each."""
     xp = array_namespace(keys)
     if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
         # float64 holds the sums of up to 2^53 samples
@@ -1495,7 +1496,7 @@ def _integers(xp: Any, size: int) -> Any:
 
 
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
 
     Low bits that are zero in all patterns are zero here too, below zero as above.
     """
@@ -1504,7 +1505,7 @@ def _order(patterns: Array) -> Array:
 
 
 def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
+    """The bit patterns of integers from `_order`."""
     sign = order >> (8 * order.dtype.itemsize - 1)
     return (order + sign) ^ (sign & _magnitude(order))
 
@@ -1520,7 +1521,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
-# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
@@ -1528,7 +1529,7 @@ _SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
@@ -1551,7 +1552,7 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
+    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1574,7 +1575,7 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """How many rows the tables of batches have."""
+    """The number of rows in the tables of batches."""
     states = (state for parts in batches for state in parts.values() if state)
     return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
 
@@ -1586,7 +1587,7 @@ def _gathered(states: Sequence[State]) -> list[State]:
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
     scalars = {name for name, array in state.items() if array.ndim == 0}
     compared = False
     for other in others:
@@ -1629,7 +1630,7 @@ def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
 
 
 def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
     for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
@@ -1639,7 +1640,7 @@ def agrees(state: State, other: State) -> bool:
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
+    """The number of samples in a state."""
     if "counts" in state:
         return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
@@ -1828,7 +1829,7 @@ def results_and_replicates(
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
     results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
     drawn: ByGroup = {}
@@ -1967,8 +1968,8 @@ class Metric:
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
 
     Options of every metric
 
@@ -2047,6 +2048,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -2054,10 +2059,10 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options passed here override the options set at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
@@ -2093,8 +2098,8 @@ class Metric:
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
 
-        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
-        category of a folder, makes one summary (see `assembled`).
+        Without groups, `name` names all samples. The results of several metrics, such as one for each category of a
+        folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
@@ -2119,7 +2124,7 @@ class Metric:
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
 
-        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
@@ -2130,7 +2135,7 @@ class Metric:
         return 1 << 26
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states, not joined, with equal rows counted if there are few distinct values."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -2142,8 +2147,8 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
         """
         parts = self._own_parts(state)
         with self._lock:
@@ -2205,7 +2210,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def __len__(self) -> int:
@@ -2228,7 +2233,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
 #
-# Loops that are worth compiling, by numba where it is installed and the work is large.
+# Compile loops by numba, if it is installed and the work is large enough.
 #
 # Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
 # use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
@@ -2254,7 +2259,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
 
     `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
     """
@@ -2529,7 +2534,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -2549,7 +2554,7 @@ def _kept_ratios(file: Path | None) -> dict[str, float]:
 
 
 def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees all of the file or none."""
+    """Write measurements, so that another process sees the whole file or none of it."""
     if file is None:
         return
     part = file.with_suffix(f".{os.getpid()}")
@@ -2688,7 +2693,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
 
 
 def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Integers in a type that holds them, of two: each is compiled for."""
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
@@ -2706,12 +2711,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -2745,7 +2749,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -2762,7 +2766,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -2916,7 +2920,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -2960,10 +2964,10 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 #
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
 # all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
-# all its negatives, or the other way round; each side of the bin may have been one score or several.
+# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
+# the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -2979,7 +2983,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -2989,8 +2993,8 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds.
 
-    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
     the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3007,7 +3011,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3042,7 +3046,7 @@ def most_twice_precision(counts: Counts) -> Array:
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
     """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Results without ends are dropped; ends of None mark a result that cutting does not change.
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
 
     >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
     >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
@@ -3068,14 +3072,14 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
 
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and sums of them that are exact.
+# Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
+    """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
@@ -3145,13 +3149,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
 #
-# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf
@@ -3169,11 +3173,11 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
-# an empty list of JSON has; it is cast to the reducer's type, or refused.
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
+# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
     if not set(needed) <= state.keys() <= {*names, *optional}:
         raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
@@ -3211,7 +3215,7 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
+    """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
         raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
@@ -3247,8 +3251,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3329,14 +3333,14 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 #
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3410,7 +3414,7 @@ AUROC = Quantity(
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -3531,7 +3535,7 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
+    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
@@ -3591,7 +3595,7 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -3625,7 +3629,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3657,8 +3661,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
@@ -3684,12 +3692,12 @@ def _rate(name: str, counts: Counts) -> Array:
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+# Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
 def most_within(share: float, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
     float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
@@ -3729,7 +3737,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
+    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -3738,7 +3746,7 @@ def as_written(value: float) -> Fraction:
 
 
 def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
+    """A share in percent, as in the names of results.
 
     >>> percent(0.95), percent(0.07), percent(0.001)
     ('95', '7', '0.1')
@@ -3747,9 +3755,9 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares have different names in results, and return them.
+    """Check that shares get distinct names in results, and return them.
 
-    Raises ValueError for two that differ and have one name.
+    Raises ValueError for different shares with the same name.
     """
     named: dict[str, float] = {}
     for share in shares:
@@ -3781,7 +3789,7 @@ class Reached(NamedTuple):
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
     >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
     (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
@@ -3792,7 +3800,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
 
 
 def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
     from_below = bounded in ("tpr", "tnr")
     total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
@@ -3832,7 +3840,7 @@ def check_thresholds_exist(results: Results) -> None:
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     above = samples_above(side, threshold)
     return (above if name in ("tpr", "fpr") else side.total - above) / side.total
@@ -3973,7 +3981,7 @@ def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Arra
 def _region_sums(
     terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sums over each region of integers that `terms` has for the steps of pixels; some pixels at a time."""
+    """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
     block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)
@@ -4000,8 +4008,8 @@ _SWAPPED = "are predictions and references swapped?"
 def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
     """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
 
-    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
-    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
+    for NaN, other shapes and other values, and for masks in which regions cannot be found.
     """
     check_lengths(predictions=maps, references=masks)
     if regions == "labels":
@@ -4027,7 +4035,9 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
 
 
 def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
-    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
+    """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
+    when its turn comes.
+    """
     if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
         return None
     maps, masks = on_one_device(maps, masks)
@@ -4039,7 +4049,7 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
 
 
 def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
-    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
+    """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
     pairs = [
         _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
@@ -4070,7 +4080,7 @@ def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tup
 
 
 def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
-    """A mask as booleans. Raises ValueError unless it holds 0 and 1; swapped, whether it looks like a map."""
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; `swapped` says whether it looks like a map."""
     xp = array_namespace(mask)
     if mask.dtype == xp.bool:
         return mask
@@ -4098,7 +4108,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -4164,7 +4174,7 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
 
 
 def _equal(mask: Array, value: int) -> Array:
-    """Where a mask has a value, which its type may not hold."""
+    """Flag the pixels of a mask with a value, which its type may be unable to hold."""
     xp = array_namespace(mask)
     integer = xp.isdtype(mask.dtype, "integral")
     if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
@@ -4178,7 +4188,7 @@ def pixels_left(maps: Any, voids: Any) -> list[Array]:
 
 
 def check_left(voids: Any) -> None:
-    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    """Raise ValueError for an entirely void image, whose pixels give neither a score nor a label."""
     for i, void in enumerate(voids):
         if math.prod(void.shape) and bool(array_namespace(void).all(void)):
             raise ValueError(
@@ -4189,13 +4199,13 @@ def check_left(voids: Any) -> None:
 
 # ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
 #
-# References with a mask for each defect of an image, and the number of its pixels that are enough.
+# References with a mask for each defect of an image, and its saturation area.
 
 KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and their saturation areas (D,)."""
 
     masks: Array
     areas: np.ndarray
@@ -4261,8 +4271,8 @@ class Truth(NamedTuple):
     """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: the defects of each image; None where references are plain masks
+    voids: likewise, booleans, whether a pixel is void; None if no pixel is
+    defects: the defects of each image; None if references are plain masks
     """
 
     masks: Sequence[Array]
@@ -4284,7 +4294,7 @@ def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndar
 
 
 def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
 
     Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
     regions, "labels" for masks of region numbers, which defects are numbered by, too.
@@ -4321,7 +4331,7 @@ def _numbered(masks: Array, name: str) -> Array:
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds.
+# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4334,7 +4344,7 @@ class RegionPixels(TypedDict):
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
     num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
     """
 
     normal: Array
@@ -4464,11 +4474,11 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
+# Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
-# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
-# 1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
-# kept. PRO is the case of s = area.
+# With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
+# adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
+# these are kept. PRO is the case s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4477,7 +4487,7 @@ _COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
-    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+    """Scores of the pixels that decide whether defects are found; absent if references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
     saturation_areas: (D,) their numbers, Σ = B
@@ -4520,7 +4530,7 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
+    """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
@@ -4549,7 +4559,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_defects(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
     if not defect_columns(state):
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
@@ -4565,9 +4575,9 @@ def check_defects(state: Mapping[str, Any]) -> None:
 #
 # AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
 #
-# The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
-# anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
-# say: so an image's score is a mean over its pixels, and no curve has to be built.
+# The false-positive rate is that of the normal images alone, so it does not depend on the anomalies. Each pixel of an
+# anomalous image adds a step to that image's curve, at the numbers of normal pixels above, and at or above, its score. So
+# an image's score is a mean over its pixels, and no curve has to be built.
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
@@ -4607,10 +4617,10 @@ class PimoPixels(NamedTuple):
 
 
 def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
-    """The pixels of a state that AUPIMO is of.
+    """The pixels of a state from which AUPIMO is computed.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
-    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    and if the lower bound is below the smallest false-positive rate that the normal pixels can have.
     """
     if "significant_bits" in state:
         raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
@@ -4664,10 +4674,10 @@ def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
 
 
 def pixel_weights(sizes: np.ndarray) -> np.ndarray:
-    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+    """The integer weight of a pixel of each normal image, so that images of all sizes weigh the same.
 
-    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
-    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+    A weight is a multiple of 1/size. It is exact if the least common multiple of the sizes, times the number of images,
+    is at most 2^53, as for images of one size; otherwise its relative error is at most images·size/2^53.
 
     >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
     [3, 3, 2]
@@ -4684,7 +4694,7 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
     F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
-    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+    both kinds share a score, the curve is linear in ln F; below the lowest F above 0, T is its value at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
     normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
@@ -4720,9 +4730,9 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
 
 # ---- anomaly/components.py -------------------------------------------------------------------------------------------
 #
-# Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+# Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 #
-# Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+# Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
 # however large its map is, and all decisions are comparisons of integers.
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
@@ -4757,7 +4767,8 @@ def components_of(
 
     Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
     k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
-    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
+    component is erased; min_object, the number below which an object becomes void; a component that it cuts stays one
+    component.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 
@@ -4847,7 +4858,7 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous.
+# F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous.
 
 def as_threshold(threshold: Any, name: str) -> float:
     """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
@@ -4903,13 +4914,13 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
+    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
-# Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone.
+# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4991,7 +5002,7 @@ def component_columns(
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
-    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
     if rule is None:
         return {}
     columns = {
@@ -5015,7 +5026,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
 
 
 class ComponentJudge:
-    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         names = (*_TABLES[:2], *_TABLES[3:5])
@@ -5103,7 +5114,7 @@ def level_rates(
 ) -> Results:
     """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
     If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits
@@ -5134,7 +5145,7 @@ _UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53
 
 
 def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a zero-dimensional array of text.
 
     >>> check_reduction(20)
     array('20', dtype='<U2')
@@ -5186,7 +5197,7 @@ def _reduced(score_map: Array, image_reduction: str | int) -> float:
 
 
 def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
+    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
 
     >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
     (0.1, 1.25e+308)
@@ -5197,7 +5208,9 @@ def exact_mean(values: Array) -> float:
 
 
 def _units(values: Array) -> int:
-    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
+    """The sum of values in units of the smallest float64: mantissas are integers, summed separately for each
+    exponent.
+    """
     xp = array_namespace(values)
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))
@@ -5212,7 +5225,7 @@ def _units(values: Array) -> int:
 
 # ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
 #
-# Samples of several images, such as views of a product: anomalous if any image is, as anomalous as the highest.
+# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
 
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 _QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
@@ -5326,11 +5339,11 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
-    image_reduction: what image scores were made of maps by, as a text
-    significant_bits: how many of a pixel's score were kept; absent where all were
-    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
-    regions: "labels" where masks held the numbers of regions; absent where these are connected components
-    samples: (N,) the id of the sample that each image shows; absent where there are none
+    image_reduction: how image scores were computed from maps, as a text
+    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
+    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
+    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
+    samples: (N,) the id of the sample that each image shows; absent if there are none
     """
 
     image_scores: Array
@@ -5447,7 +5460,7 @@ def _image_columns(
 
 # ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
 #
-# The levels of anomaly_suite: images, and their pixels; of each an anomalous and a normal side.
+# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
 
 LEVELS = ("image", "pixel")
 
@@ -5524,13 +5537,13 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
-    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
 
     Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
     None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
-    Raises ValueError where pixels of several images have been counted together.
+    Raises ValueError if pixels of several images have been counted together.
     """
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
     table: dict[str, list[Any]] = {
@@ -5560,7 +5573,8 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 1]
@@ -5574,10 +5588,10 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 
 # ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
 #
-# AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
+# AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
 #
-# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
-# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
+# Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
+# resample has the AUPIMO of its images, up to the rounding of sums.
 
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
@@ -5603,7 +5617,7 @@ class PimoRates:
 
 
 class _DrawnPixels:
-    """Normal pixels in descending order, and steps: between which two of these the anomalous pixels lie."""
+    """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
     def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
         self.bounds = bounds
@@ -5678,14 +5692,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -5719,16 +5733,16 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 #
 # Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 #
-# Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow: images are
-# drawn, each with all its pixels. The histograms of a resample are sums of theirs. Of the bins' scores, all is as for
-# pixels; a region is the share of its pixels in each bin.
+# Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
+# drawn instead, each with all its pixels, and a resample's histograms are sums of theirs. A region is the share of its
+# pixels in each bin.
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 
 
 class PixelBins:
-    """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
+    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
     Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
@@ -5745,15 +5759,14 @@ class PixelBins:
 
     def rates(self, images: np.ndarray) -> Results:
         """Results where each image occurs `images` times."""
-        # products of integers are exact, and those of float64 would start threads for each
-        positives, negatives = self._anomalous @ images, self._normal @ images
+        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
         wanted = with_points(PIXEL_CURVE, self.options, sides)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
-            overlap = shares @ images / (_OF_A_REGION * int(numbers @ images))
+            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
             areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
             rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
         return rates
@@ -5790,6 +5803,11 @@ class PixelBins:
         return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
+def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
+    return np.einsum("bi,i->b", histograms, images)
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
@@ -5797,7 +5815,7 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
-    first = int(np.searchsorted(-above, -reach, side="right"))  # bins below it have no area
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
     overlap, above, fp = overlap[first:], above[first:], fp[first:]
     there = np.flatnonzero(overlap)
     overlap, above, fp = overlap[there], above[there], fp[there]
@@ -5810,15 +5828,15 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 
 # ---- anomaly/sampled_aupro.py ----------------------------------------------------------------------------------------
 #
-# AUPRO from a sampled curve, as some evaluations have it: approximate.
+# AUPRO from a sampled curve, as in some evaluations: approximate.
 
 def sampled_aupro(
     region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
 ) -> list[float]:
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
+    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
     Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
@@ -5915,7 +5933,7 @@ class RankedRegions:
     ) -> tuple[dict[str, Any], list[Rate]]:
         """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
 
-        Where scores were cut, areas have errors; those of sampled thresholds have no bound, and are left out.
+        If scores were cut, areas have errors; areas at sampled thresholds have no bound and are left out.
         """
         positives, negatives = self.sides
         _, sizes, _ = self.regions
@@ -5953,7 +5971,7 @@ class ImageRows(NamedTuple):
 
 
 def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
 
     Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
     no resample lacks any of these.
@@ -6048,7 +6066,7 @@ class PreparedMaps(Prepared):
 # anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
-    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
+    """Counts of the anomalous against the normal images, or of the anomalous against the normal pixels.
 
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
@@ -6206,7 +6224,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
+        """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
@@ -6230,21 +6248,22 @@ def reduce_maps(
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
-    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
-    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
-    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
-    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
-    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
-    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
-    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
-    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references, masks
+    of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see `split_defects`),
+    which are united; image_scores and image_labels (N,), by default the map's maximum (or by `image_reduction`: "mean",
+    or an int k for the mean of the k highest) and whether the mask has an anomaly; significant_bits in [4, 52], the
+    number of bits kept of each pixel's score (see `cut`), for memory that does not grow with the normal pixels, unless
+    intervals are requested at load; None keeps all. Scores of images are never cut; ignore_value, the value of void
+    pixels in the masks, such as 255: they are neither normal nor anomalous, separate regions, and do not affect the
+    scores and labels of images; regions, "components" for 8-connected regions of binary masks, or "labels" for masks of
+    integers, k > 0 in region k of the image; components, whether to find the components of score > pixel_threshold (see
+    `components_of`, also for the two sizes); samples (N,), the id of the sample that each image shows, a string or an
+    integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
+    label.
     """
     return map_state(
         predictions,
@@ -6277,7 +6296,7 @@ def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
-    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
 
     >>> from openworld_metrics import OODBench
     >>> metric, other = OODBench(), OODBench()
@@ -6300,7 +6319,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -6394,7 +6413,7 @@ def receive(
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -6446,7 +6465,7 @@ def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)
@@ -6488,7 +6507,7 @@ def _read_state(answer: Path, rank: int) -> State:
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).

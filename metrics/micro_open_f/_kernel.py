@@ -108,9 +108,9 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
+    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
 
-    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
@@ -130,8 +130,8 @@ def distinct_values(x: Array) -> Array:
 def as_array(x: Any, name: str) -> Array:
     """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
-    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
-    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
+    necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
         return x
@@ -153,7 +153,7 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
+    """Convert an Arrow column or a memoryview to a NumPy array, and return anything else unchanged.
 
     The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
@@ -201,7 +201,7 @@ def _from_rows(rows: Any, name: str) -> Array:
 
 
 def _check_exact(rows: Any, name: str) -> None:
-    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    """Raise ValueError for an integer that NumPy rounded because it stands beside floats or other integers."""
     for item in rows:
         if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
             _check_exact(item, name)
@@ -273,7 +273,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 
 def is_narrow(x: Array) -> bool:
-    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
     if is_numpy_array(x):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
@@ -328,9 +328,9 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
-    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
     """
     if not hasattr(value, "tolist"):
         return value
@@ -494,7 +494,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -560,7 +560,7 @@ def check_lengths(**columns: Array | None) -> None:
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    """Raise ValueError if the two columns seem to be swapped."""
     if predictions.ndim == 1 and references.ndim == 2:
         raise ValueError(
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
@@ -584,10 +584,10 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
-# Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
-# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# separately: they belong to every group, like in-distribution samples that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -603,8 +603,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
-    raises for the whole batch, so that rows in the message are rows of the batch.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
+    reduce for the whole batch, so that their messages count the rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -752,7 +752,7 @@ def _group_items(groups: Any) -> list[Any]:
 
 
 def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list where it has no numbers."""
+    """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
     column = without_arrow(column)
@@ -774,7 +774,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
-# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 #
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
@@ -786,13 +786,13 @@ _PACKED_ON_DEVICE = 1 << 28
 
 
 def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
     rows, total = compact_rows([state[name] for name in columns], state.get(counts))
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
 def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     if not is_floating(column) or column.dtype.itemsize == 2:
         return True
     low = 8 * column.dtype.itemsize - 16
@@ -800,7 +800,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
 
     Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
     Returns the columns of (D,) different rows, in their types, and their (D,) counts.
@@ -824,7 +824,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
     packed = reduce(_beside, map(_packed, columns))
     keys, total = _counted(packed.keys, packed.bits, None)
     return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
@@ -853,7 +853,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
+    """Convert a column to integers, without the bits that all of them share."""
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
@@ -876,7 +876,7 @@ def _packed(column: Array) -> _Packed:
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
+    """Join two tables side by side."""
     if first.bits + second.bits > _KEY_BITS:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
@@ -900,7 +900,7 @@ def _ranked(packed: _Packed) -> _Packed:
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
+    """The distinct keys in ascending order, and the sum of counts of each."""
     xp = array_namespace(keys)
     if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
         # float64 holds the sums of up to 2^53 samples
@@ -927,7 +927,7 @@ def _integers(xp: Any, size: int) -> Any:
 
 
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
 
     Low bits that are zero in all patterns are zero here too, below zero as above.
     """
@@ -936,7 +936,7 @@ def _order(patterns: Array) -> Array:
 
 
 def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
+    """The bit patterns of integers from `_order`."""
     sign = order >> (8 * order.dtype.itemsize - 1)
     return (order + sign) ^ (sign & _magnitude(order))
 
@@ -952,7 +952,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
-# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
@@ -960,7 +960,7 @@ _SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
@@ -983,7 +983,7 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
+    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1006,7 +1006,7 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """How many rows the tables of batches have."""
+    """The number of rows in the tables of batches."""
     states = (state for parts in batches for state in parts.values() if state)
     return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
 
@@ -1018,7 +1018,7 @@ def _gathered(states: Sequence[State]) -> list[State]:
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
     scalars = {name for name, array in state.items() if array.ndim == 0}
     compared = False
     for other in others:
@@ -1061,7 +1061,7 @@ def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
 
 
 def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
     for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
@@ -1071,7 +1071,7 @@ def agrees(state: State, other: State) -> bool:
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
+    """The number of samples in a state."""
     if "counts" in state:
         return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
@@ -1183,10 +1183,10 @@ def threads_for(work: int) -> int:
 
 
 def num_threads() -> int:
-    """How many threads this thread may spread its work over.
+    """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
     if _in_fork or threading.current_thread() is not threading.main_thread():
@@ -1211,8 +1211,8 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
-    after Ctrl-C, pieces that have not begun are left out.
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
@@ -1246,7 +1246,7 @@ _UNLIMITED = 1 << 20
 
 
 def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
     for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, *period = (folder / name).read_text().split()
@@ -1278,10 +1278,10 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss.
 
     value: the number
-    higher: whether higher is better; None where neither way is
+    higher: whether higher is better; None if neither direction is
     share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound of |value − value of the scores before they were cut|; None where none were cut
-    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    error: a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
     """
 
@@ -1328,7 +1328,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     """
 
     results: Results
@@ -1385,8 +1385,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
-    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
-    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1453,7 +1453,8 @@ def _is_integer(name: str) -> bool:
 class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
-    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
+    the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
@@ -1465,8 +1466,8 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
-        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
+        If a state has too many distinct scores to draw from, the rows are quantiles, so `rates(self.counts)` may differ
+        slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1479,15 +1480,15 @@ class Prepared(ABC):
 
 
 class MissingClassError(ValueError):
-    """A quantity that needs samples of two classes has none of one."""
+    """A result needs samples of two classes, and one of them has none."""
 
 
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
-# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 # Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
 # of threads changes no bit.
 
@@ -1553,7 +1554,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -1565,7 +1566,7 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Values moved by an amount; they stay in [0, 1] where they were.
+    """Shift values by an amount; values in [0, 1] stay there.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -1577,7 +1578,7 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 
 
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """A group's replicates in an order of its own.
+    """Put a group's replicates in an order of its own.
 
     All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
     draws must be independent, and a different order for each makes them so.
@@ -1615,7 +1616,7 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1632,9 +1633,9 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 
 # ---- metric/counted.py -----------------------------------------------------------------------------------------------
 #
-# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
 #
-# The results are identical to those of the rows repeated. The state holds the counts under that name too.
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
 
 COUNTS = "counts"  # the column
 
@@ -1827,7 +1828,7 @@ def results_and_replicates(
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
     results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
     drawn: ByGroup = {}
@@ -1966,8 +1967,8 @@ class Metric:
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
 
     Options of every metric
 
@@ -2046,6 +2047,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -2053,10 +2058,10 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options passed here override the options set at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
@@ -2092,8 +2097,8 @@ class Metric:
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
 
-        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
-        category of a folder, makes one summary (see `assembled`).
+        Without groups, `name` names all samples. The results of several metrics, such as one for each category of a
+        folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
@@ -2118,7 +2123,7 @@ class Metric:
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
 
-        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
@@ -2129,7 +2134,7 @@ class Metric:
         return 1 << 26
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states, not joined, with equal rows counted if there are few distinct values."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -2141,8 +2146,8 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
         """
         parts = self._own_parts(state)
         with self._lock:
@@ -2204,7 +2209,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def __len__(self) -> int:
@@ -2232,7 +2237,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
-    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
 
     >>> from openworld_metrics import OODBench
     >>> metric, other = OODBench(), OODBench()
@@ -2255,7 +2260,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -2349,7 +2354,7 @@ def receive(
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -2401,7 +2406,7 @@ def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)
@@ -2443,7 +2448,7 @@ def _read_state(answer: Path, rank: int) -> State:
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
@@ -2510,7 +2515,7 @@ class Drawn(NamedTuple):
 
     state: with as many entries as the state itself
     strata: (N,) integers from 0; None for one stratum
-    kept: (N,) flags of the entries that have a part in the results; None for all
+    kept: (N,) flags of the entries that enter the results; None for all
     """
 
     state: State
@@ -2599,7 +2604,7 @@ class PreparedTable(Prepared):
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
 #
-# Loops that are worth compiling, by numba where it is installed and the work is large.
+# Compile loops by numba, if it is installed and the work is large enough.
 #
 # Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
 # use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
@@ -2625,7 +2630,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
 
     `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
     """
@@ -2900,7 +2905,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -2920,7 +2925,7 @@ def _kept_ratios(file: Path | None) -> dict[str, float]:
 
 
 def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees all of the file or none."""
+    """Write measurements, so that another process sees the whole file or none of it."""
     if file is None:
         return
     part = file.with_suffix(f".{os.getpid()}")
@@ -3059,7 +3064,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
 
 
 def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Integers in a type that holds them, of two: each is compiled for."""
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
@@ -3077,12 +3082,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -3116,7 +3120,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -3133,7 +3137,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -3287,7 +3291,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3348,14 +3352,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -3387,14 +3391,14 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and sums of them that are exact.
+# Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
+    """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
@@ -3466,8 +3470,9 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 #
 # One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 #
-# Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-# the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+# Macro averages are sums of ratios over classes, of which one changes at a time. Floating-point sums would depend on the
+# order of the changes, and lose digits of small ratios. So each ratio, rounded to float64, is cut into enough pieces of b
+# bits
 # to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 # float64 adds exactly in every order.
 
@@ -3533,7 +3538,7 @@ def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
 
 
 def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
+    """The number of samples of each id."""
     xp = array_namespace(ids)
     if counts is None:
         return xp.bincount(ids, minlength=length)
@@ -3542,7 +3547,7 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
 
 
 def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
-    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
+    """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
     xp = array_namespace(correct)
     start, stop, _ = within.indices(correct.shape[0])
     hits, accepted = int(xp.count_nonzero(correct[:start])), start
@@ -3644,7 +3649,8 @@ def sweep_loop(
 
 # ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
 #
-# F-scores of a sweep: to compare its samples, as numbers, and as fractions where rounding hides which is greater.
+# F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
+# greater.
 
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
@@ -3735,7 +3741,7 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    """Macro F from counts by class, up to a factor common to all thresholds: C is left out of both P and R."""
     hit = np.flatnonzero(hits)
     precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
     return precision * recall / (precision + recall) if len(hit) else Fraction()
@@ -3749,9 +3755,9 @@ def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
 
 
 def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
-    """F of the means over classes, from the sums over them, rounded as if once; 0/0 is 0.
+    """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0.
 
-    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus what is left over by the quotient.
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus the remainder of the division.
     """
     xp = array_namespace(precision)
     total, total_rest = _sum_and_rest(precision, recall)
@@ -3798,7 +3804,7 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 
 
 def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """Different thresholds in ascending order, as an array of no dimension.
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
 
     >>> as_text(np.asarray([0.5, 0.1, 0.5]))
     array('0.1 0.5', dtype='<U7')
@@ -3831,9 +3837,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 #
 # Open-set F-scores at every distinct score, or at a list of thresholds.
 #
-# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
-# As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-# over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater. As
+# t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after each
+# sample (see sweep.py). The same sweep serves any list of thresholds.
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -3883,7 +3889,7 @@ def macro_open_f(
 
 
 def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """How many known samples each class has, counted block by block."""
+    """The number of known samples of each class, counted block by block."""
     return sum(
         count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
         for block in blocks_of(classes)
@@ -3891,7 +3897,7 @@ def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Ar
 
 
 def _outcomes(ids: Array, correct: Array, most: int) -> Array:
-    """Twice the number of the predicted class, below `most`, plus one if it is the true one."""
+    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
     if not is_numpy_array(ids) or 2 * most > 1 << 32:
         return 2 * ids + correct
     outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
@@ -3901,7 +3907,7 @@ def _outcomes(ids: Array, correct: Array, most: int) -> Array:
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
-    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    """Scores in ascending order with their outcomes and, if any, counts."""
     if counts is None:
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
@@ -3939,7 +3945,7 @@ def micro_open_f(
 
 
 def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    """The first of the greatest F-scores after each sample, in ascending order of the scores."""
     if t_list is not None:
         return _best_of(check_thresholds(t_list), scores, average)
     places, sums = _highest(scores, average)
@@ -3969,7 +3975,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
 
 
 def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
-    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
+    """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
     exact = average.exact(places, sums)
@@ -3980,7 +3986,7 @@ def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> n
 def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
     counts before its part.
     """
     number = scores.shape[0]
@@ -4032,7 +4038,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
 #
 # A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -4088,11 +4094,11 @@ def sample_table(
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
-# an empty list of JSON has; it is cast to the reducer's type, or refused.
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
+# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
     if not set(needed) <= state.keys() <= {*names, *optional}:
         raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
@@ -4130,7 +4136,7 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
+    """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
         raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
@@ -4166,8 +4172,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -4246,7 +4252,7 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: the columns that a batch of samples is reduced to.
+# Open-set recognition: the state to which a batch of samples is reduced.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
@@ -4264,7 +4270,7 @@ class OpenSetState(TypedDict):
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
-    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
     significant_bits: how many bits of a score were kept; absent if all were
@@ -4355,7 +4361,7 @@ def _as_classes(labels: Array, unknown: Array) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known.
 
-    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
@@ -4378,7 +4384,7 @@ def _first_highest(predictions: Array) -> Array:
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes where columns or the option say it; they must not differ."""
+    """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
         return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
@@ -4400,7 +4406,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
 
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes where the score columns or `num_classes` say it.
+    """The number of known classes, if the score columns or `num_classes` determine it.
 
     Raises ValueError if they differ, or if a class id reaches it.
     """

@@ -109,9 +109,9 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
+    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
 
-    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
@@ -131,8 +131,8 @@ def distinct_values(x: Array) -> Array:
 def as_array(x: Any, name: str) -> Array:
     """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
-    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
-    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
+    necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
         return x
@@ -154,7 +154,7 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
+    """Convert an Arrow column or a memoryview to a NumPy array, and return anything else unchanged.
 
     The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
@@ -202,7 +202,7 @@ def _from_rows(rows: Any, name: str) -> Array:
 
 
 def _check_exact(rows: Any, name: str) -> None:
-    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    """Raise ValueError for an integer that NumPy rounded because it stands beside floats or other integers."""
     for item in rows:
         if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
             _check_exact(item, name)
@@ -274,7 +274,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 
 def is_narrow(x: Array) -> bool:
-    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
     if is_numpy_array(x):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
@@ -329,9 +329,9 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
-    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
     """
     if not hasattr(value, "tolist"):
         return value
@@ -495,7 +495,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -561,7 +561,7 @@ def check_lengths(**columns: Array | None) -> None:
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    """Raise ValueError if the two columns seem to be swapped."""
     if predictions.ndim == 1 and references.ndim == 2:
         raise ValueError(
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
@@ -585,10 +585,10 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
-# Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
-# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# separately: they belong to every group, like in-distribution samples that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -604,8 +604,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
-    raises for the whole batch, so that rows in the message are rows of the batch.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
+    reduce for the whole batch, so that their messages count the rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -753,7 +753,7 @@ def _group_items(groups: Any) -> list[Any]:
 
 
 def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list where it has no numbers."""
+    """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
     column = without_arrow(column)
@@ -775,7 +775,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
-# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 #
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
@@ -787,13 +787,13 @@ _PACKED_ON_DEVICE = 1 << 28
 
 
 def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
     rows, total = compact_rows([state[name] for name in columns], state.get(counts))
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
 def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     if not is_floating(column) or column.dtype.itemsize == 2:
         return True
     low = 8 * column.dtype.itemsize - 16
@@ -801,7 +801,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
 
     Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
     Returns the columns of (D,) different rows, in their types, and their (D,) counts.
@@ -825,7 +825,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
     packed = reduce(_beside, map(_packed, columns))
     keys, total = _counted(packed.keys, packed.bits, None)
     return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
@@ -854,7 +854,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
+    """Convert a column to integers, without the bits that all of them share."""
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
@@ -877,7 +877,7 @@ def _packed(column: Array) -> _Packed:
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
+    """Join two tables side by side."""
     if first.bits + second.bits > _KEY_BITS:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
@@ -901,7 +901,7 @@ def _ranked(packed: _Packed) -> _Packed:
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
+    """The distinct keys in ascending order, and the sum of counts of each."""
     xp = array_namespace(keys)
     if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
         # float64 holds the sums of up to 2^53 samples
@@ -928,7 +928,7 @@ def _integers(xp: Any, size: int) -> Any:
 
 
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
 
     Low bits that are zero in all patterns are zero here too, below zero as above.
     """
@@ -937,7 +937,7 @@ def _order(patterns: Array) -> Array:
 
 
 def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
+    """The bit patterns of integers from `_order`."""
     sign = order >> (8 * order.dtype.itemsize - 1)
     return (order + sign) ^ (sign & _magnitude(order))
 
@@ -953,7 +953,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
-# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
@@ -961,7 +961,7 @@ _SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
@@ -984,7 +984,7 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
+    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1007,7 +1007,7 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """How many rows the tables of batches have."""
+    """The number of rows in the tables of batches."""
     states = (state for parts in batches for state in parts.values() if state)
     return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
 
@@ -1019,7 +1019,7 @@ def _gathered(states: Sequence[State]) -> list[State]:
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
     scalars = {name for name, array in state.items() if array.ndim == 0}
     compared = False
     for other in others:
@@ -1062,7 +1062,7 @@ def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
 
 
 def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
     for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
@@ -1072,7 +1072,7 @@ def agrees(state: State, other: State) -> bool:
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
+    """The number of samples in a state."""
     if "counts" in state:
         return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
@@ -1184,10 +1184,10 @@ def threads_for(work: int) -> int:
 
 
 def num_threads() -> int:
-    """How many threads this thread may spread its work over.
+    """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
     if _in_fork or threading.current_thread() is not threading.main_thread():
@@ -1212,8 +1212,8 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
-    after Ctrl-C, pieces that have not begun are left out.
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
@@ -1247,7 +1247,7 @@ _UNLIMITED = 1 << 20
 
 
 def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
     for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, *period = (folder / name).read_text().split()
@@ -1279,10 +1279,10 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss.
 
     value: the number
-    higher: whether higher is better; None where neither way is
+    higher: whether higher is better; None if neither direction is
     share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound of |value − value of the scores before they were cut|; None where none were cut
-    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    error: a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
     """
 
@@ -1329,7 +1329,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     """
 
     results: Results
@@ -1386,8 +1386,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
-    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
-    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1454,7 +1454,8 @@ def _is_integer(name: str) -> bool:
 class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
-    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
+    the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
@@ -1466,8 +1467,8 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
-        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
+        If a state has too many distinct scores to draw from, the rows are quantiles, so `rates(self.counts)` may differ
+        slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1480,15 +1481,15 @@ class Prepared(ABC):
 
 
 class MissingClassError(ValueError):
-    """A quantity that needs samples of two classes has none of one."""
+    """A result needs samples of two classes, and one of them has none."""
 
 
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
-# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 # Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
 # of threads changes no bit.
 
@@ -1554,7 +1555,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -1566,7 +1567,7 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Values moved by an amount; they stay in [0, 1] where they were.
+    """Shift values by an amount; values in [0, 1] stay there.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -1578,7 +1579,7 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 
 
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """A group's replicates in an order of its own.
+    """Put a group's replicates in an order of its own.
 
     All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
     draws must be independent, and a different order for each makes them so.
@@ -1616,7 +1617,7 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1633,9 +1634,9 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 
 # ---- metric/counted.py -----------------------------------------------------------------------------------------------
 #
-# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
 #
-# The results are identical to those of the rows repeated. The state holds the counts under that name too.
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
 
 COUNTS = "counts"  # the column
 
@@ -1828,7 +1829,7 @@ def results_and_replicates(
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
     results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
     drawn: ByGroup = {}
@@ -1967,8 +1968,8 @@ class Metric:
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
 
     Options of every metric
 
@@ -2047,6 +2048,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -2054,10 +2059,10 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options passed here override the options set at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
@@ -2093,8 +2098,8 @@ class Metric:
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
 
-        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
-        category of a folder, makes one summary (see `assembled`).
+        Without groups, `name` names all samples. The results of several metrics, such as one for each category of a
+        folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
@@ -2119,7 +2124,7 @@ class Metric:
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
 
-        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
@@ -2130,7 +2135,7 @@ class Metric:
         return 1 << 26
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states, not joined, with equal rows counted if there are few distinct values."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -2142,8 +2147,8 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
         """
         parts = self._own_parts(state)
         with self._lock:
@@ -2205,7 +2210,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def __len__(self) -> int:
@@ -2233,7 +2238,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
-    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
 
     >>> from openworld_metrics import OODBench
     >>> metric, other = OODBench(), OODBench()
@@ -2256,7 +2261,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -2350,7 +2355,7 @@ def receive(
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -2402,7 +2407,7 @@ def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)
@@ -2444,7 +2449,7 @@ def _read_state(answer: Path, rank: int) -> State:
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
@@ -2504,7 +2509,7 @@ class Evaluated(Metric):
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
 #
-# Loops that are worth compiling, by numba where it is installed and the work is large.
+# Compile loops by numba, if it is installed and the work is large enough.
 #
 # Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
 # use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
@@ -2530,7 +2535,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
 
     `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
     """
@@ -2805,7 +2810,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -2825,7 +2830,7 @@ def _kept_ratios(file: Path | None) -> dict[str, float]:
 
 
 def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees all of the file or none."""
+    """Write measurements, so that another process sees the whole file or none of it."""
     if file is None:
         return
     part = file.with_suffix(f".{os.getpid()}")
@@ -2964,7 +2969,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
 
 
 def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Integers in a type that holds them, of two: each is compiled for."""
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
@@ -2982,12 +2987,11 @@ def indices(scores: Array) -> Array:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 #
 # Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -3021,7 +3025,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -3038,7 +3042,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -3192,7 +3196,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
@@ -3236,10 +3240,10 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 #
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps order, and marks the scores that it changes: so equal marked scores may have been in any order before, and
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
 # all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its positives above
-# all its negatives, or the other way round; each side of the bin may have been one score or several.
+# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
+# the other way round; each side of the bin may have been one score or several.
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -3255,7 +3259,7 @@ class Bounds(NamedTuple):
 
 
 def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that no positive harms by being above a negative."""
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
     return Bounds(
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
@@ -3265,8 +3269,8 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds.
 
-    If a bin was several scores, the threshold at its end exists still, and others may be better: so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
     the other bound is the value with the positives first.
     """
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3283,7 +3287,7 @@ def negatives_first(counts: Counts, was_cut: Array) -> Counts:
 
 
 def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed: not without negatives, nor for one positive alone."""
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
     return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
@@ -3318,7 +3322,7 @@ def most_twice_precision(counts: Counts) -> Array:
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
     """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Results without ends are dropped; ends of None mark a result that cutting does not change.
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
 
     >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
     >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
@@ -3344,14 +3348,14 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
 
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and sums of them that are exact.
+# Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
+    """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
@@ -3421,13 +3425,13 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
 #
-# Thresholds that are exceeded: the decision of a score of the data, as score > threshold.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf
@@ -3445,11 +3449,11 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
-# an empty list of JSON has; it is cast to the reducer's type, or refused.
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
+# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
     if not set(needed) <= state.keys() <= {*names, *optional}:
         raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
@@ -3487,7 +3491,7 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
+    """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
         raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
@@ -3523,8 +3527,8 @@ def _place(name: str) -> str:
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-# states of batches can be joined.
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3605,14 +3609,14 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 #
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
-# Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-# is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]
@@ -3686,7 +3690,7 @@ AUROC = Quantity(
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -3807,7 +3811,7 @@ F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold: of several, the one that the fewest samples exceed.
+    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
@@ -3867,7 +3871,7 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate among the thresholds at which another meets its bound.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -3901,7 +3905,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -3933,8 +3937,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
@@ -3960,12 +3968,12 @@ def _rate(name: str, counts: Counts) -> Array:
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
 #
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+# Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
 def most_within(share: float, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
-    The division is rounded once, as in a reported rate: so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
+    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
     float64.
 
     >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
@@ -4005,7 +4013,7 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
 
 
 def as_written(value: float) -> Fraction:
-    """A number as the fraction that it is written as: 0.1 is exactly one tenth, which no float64 is.
+    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
 
     >>> as_written(0.1), as_written(1 / 3)
     (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
@@ -4014,7 +4022,7 @@ def as_written(value: float) -> Fraction:
 
 
 def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
+    """A share in percent, as in the names of results.
 
     >>> percent(0.95), percent(0.07), percent(0.001)
     ('95', '7', '0.1')
@@ -4023,9 +4031,9 @@ def percent(share: float) -> str:
 
 
 def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares have different names in results, and return them.
+    """Check that shares get distinct names in results, and return them.
 
-    Raises ValueError for two that differ and have one name.
+    Raises ValueError for different shares with the same name.
     """
     named: dict[str, float] = {}
     for share in shares:
@@ -4057,7 +4065,7 @@ class Reached(NamedTuple):
 
 
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
     >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
     (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
@@ -4068,7 +4076,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
 
 
 def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
     from_below = bounded in ("tpr", "tnr")
     total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
     point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
@@ -4108,7 +4116,7 @@ def check_thresholds_exist(results: Results) -> None:
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     above = samples_above(side, threshold)
     return (above if name in ("tpr", "fpr") else side.total - above) / side.total
@@ -4142,14 +4150,14 @@ class Rows(NamedTuple):
         return Side(self.scores[there], before)
 
     def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
+        """The row of each score."""
         return np.searchsorted(self.scores, scores, side="left")
 
 
 def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata with scores that are compared with each other.
 
-    Where a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
@@ -4181,7 +4189,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 
 # ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
 #
-# States that are sides of scores, prepared: each side sorted once, and its different scores as rows.
+# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
 
 class RanksSides(Protocol):
     """A metric that computes its results from sorted sides."""
@@ -4210,7 +4218,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
+        """The distinct scores of each side, or their quantiles if there are many."""
         return rows_of_sides(*self.sides)
 
     @cached_property
@@ -4231,8 +4239,10 @@ class PreparedSides(Prepared):
         """Results of the state, or of drawn rows."""
         if counts is None:
             return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
@@ -4274,7 +4284,7 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> f
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, of several sides, where this score and higher ones are called unknown."""
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
     hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
@@ -4321,8 +4331,8 @@ def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> fl
 #
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 #
-# A sample that shares its score with m in all, above a others, is among the first k with probability (k − a)/m in [0, 1],
-# if those that are tied are in random order: so a mean over coverages is a sum over the errors.
+# If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
+# clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
 _MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
@@ -4364,7 +4374,7 @@ def _sum_over_errors(counts: Counts) -> int:
 
 
 def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum where several scores were cut to one."""
+    """The most that rounding may add to the sum if several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
     return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
 
@@ -4374,12 +4384,12 @@ def _area(sums: list[int], num_errors: int, num_right: int) -> float:
 
 
 def area_of_sum(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    """A mean of risks from their sum, divided once, at most 1."""
     return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
 
 
 def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
+    """Merge the samples of two sides into one."""
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
     if first.before is None or second.before is None:
@@ -4406,9 +4416,9 @@ AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_win
 
 # ---- open_set/risk_costs.py ------------------------------------------------------------------------------------------
 #
-# Selective risk where errors of two kinds cost differently, and unknown samples weigh as in the field.
+# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
 #
-# A sample that is accepted costs c if it is unknown, 1 − c if it is known and classified wrongly, and nothing else. With
+# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
 # a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
 # So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
 # over a common denominator: each result is divided once.
@@ -4461,7 +4471,9 @@ def risks_with_costs(
 
 
 def _accepted(*sides: Side) -> list[np.ndarray]:
-    """How many samples of each side score at most each distinct score, ascending, after none: (T + 1,) int64 each."""
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
+    """
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
@@ -4552,9 +4564,9 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 #
 # Risk and coverage of a classifier that abstains from the samples that look most unknown.
 #
-# Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
-# wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
-# is k/N, the risk e(k)/k and the generalised risk e(k)/N.
+# Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
+# misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
+# k/N, the risk e(k)/k and the generalised risk e(k)/N.
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
@@ -4584,10 +4596,9 @@ def risk_coverage(
     Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
     an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
     unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
-    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
-    are written as.
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are read as exact decimals.
 
-    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
+    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are rounded once; aurc is off by at most 1e-14.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
@@ -4708,8 +4719,8 @@ def ends_of_cut(
 ) -> dict[str, Ends | None]:
     """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
 
-    Wins: the P·N pairs of each bin count half now, and were between none and all. The threshold of an operating point
-    was in the bin that it is in now, with all or part of the bin above it.
+    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
+    point was in the same bin, with all or part of the bin above it.
     """
     bits = unknown.bits
     assert bits is not None  # the caller's scores were cut
@@ -4729,7 +4740,7 @@ def ends_of_cut(
 
 
 def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
     if not known.total:
         return 0, 0
     wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
@@ -4740,7 +4751,7 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
 def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
     """The least and the most hits.
 
-    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
+    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
     """
     enough = least_reaching(tpr, unknown.total)
     threshold = unknown.at(unknown.total - enough)
@@ -4759,7 +4770,7 @@ def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tup
 
 
 def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
     reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
     return side.below_score(threshold), side.below_score(reached)
 
@@ -4783,7 +4794,7 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 
 
 def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """Different thresholds in ascending order, as an array of no dimension.
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
 
     >>> as_text(np.asarray([0.5, 0.1, 0.5]))
     array('0.1 0.5', dtype='<U7')
@@ -4814,7 +4825,7 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Open-set recognition: the columns that a batch of samples is reduced to.
+# Open-set recognition: the state to which a batch of samples is reduced.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
@@ -4832,7 +4843,7 @@ class OpenSetState(TypedDict):
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
-    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
     significant_bits: how many bits of a score were kept; absent if all were
@@ -4923,7 +4934,7 @@ def _as_classes(labels: Array, unknown: Array) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known.
 
-    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
@@ -4946,7 +4957,7 @@ def _first_highest(predictions: Array) -> Array:
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes where columns or the option say it; they must not differ."""
+    """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
         return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
@@ -4968,7 +4979,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
 
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes where the score columns or `num_classes` say it.
+    """The number of known classes, if the score columns or `num_classes` determine it.
 
     Raises ValueError if they differ, or if a class id reaches it.
     """
@@ -5068,7 +5079,7 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
 #
 # A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -5152,7 +5163,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 #
 # Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-# known ones: so the three kinds are sorted apart, and no score is sorted twice.
+# known ones. So the three kinds are sorted separately, each once.
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):
@@ -5213,7 +5224,7 @@ class OpenAUC(Metric):
 
     @property
     def costs(self) -> Costs | None:
-        """The costs and weights of samples in risks; None where all count the same."""
+        """The costs and weights of samples in risks; None if all count the same."""
         return as_costs(self.ood_cost, self.unknown_share)
 
     @property
@@ -5287,8 +5298,8 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
-    that does not grow with the samples; None keeps the scores as they are.
+    Parameters: these columns; significant_bits in [4, 52], the number of bits kept of each score (see `cut`), for
+    memory that does not grow with the samples; None keeps all.
     Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
     is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
     """
@@ -5331,7 +5342,7 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, for a state in which an entry may stand for several samples."""
+    """As `split_open_set`, for a state whose entries may stand for several samples."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
@@ -5348,7 +5359,7 @@ def kinds_of_samples(state: OpenSetState) -> Array:
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
+    """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
 

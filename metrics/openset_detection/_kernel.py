@@ -106,9 +106,9 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
+    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
 
-    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
@@ -128,8 +128,8 @@ def distinct_values(x: Array) -> Array:
 def as_array(x: Any, name: str) -> Array:
     """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
-    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
-    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
+    necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
         return x
@@ -151,7 +151,7 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
+    """Convert an Arrow column or a memoryview to a NumPy array, and return anything else unchanged.
 
     The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
@@ -199,7 +199,7 @@ def _from_rows(rows: Any, name: str) -> Array:
 
 
 def _check_exact(rows: Any, name: str) -> None:
-    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    """Raise ValueError for an integer that NumPy rounded because it stands beside floats or other integers."""
     for item in rows:
         if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
             _check_exact(item, name)
@@ -271,7 +271,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 
 def is_narrow(x: Array) -> bool:
-    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
     if is_numpy_array(x):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
@@ -326,9 +326,9 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
-    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
     """
     if not hasattr(value, "tolist"):
         return value
@@ -492,7 +492,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -558,7 +558,7 @@ def check_lengths(**columns: Array | None) -> None:
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    """Raise ValueError if the two columns seem to be swapped."""
     if predictions.ndim == 1 and references.ndim == 2:
         raise ValueError(
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
@@ -582,10 +582,10 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
-# Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 #
-# So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
-# apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+# A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
+# separately: they belong to every group, like in-distribution samples that several OOD sets share.
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
@@ -601,8 +601,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
-    raises for the whole batch, so that rows in the message are rows of the batch.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
+    reduce for the whole batch, so that their messages count the rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -750,7 +750,7 @@ def _group_items(groups: Any) -> list[Any]:
 
 
 def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list where it has no numbers."""
+    """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
     column = without_arrow(column)
@@ -772,7 +772,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
-# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 #
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
@@ -784,13 +784,13 @@ _PACKED_ON_DEVICE = 1 << 28
 
 
 def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
     rows, total = compact_rows([state[name] for name in columns], state.get(counts))
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
 def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     if not is_floating(column) or column.dtype.itemsize == 2:
         return True
     low = 8 * column.dtype.itemsize - 16
@@ -798,7 +798,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
 
     Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
     Returns the columns of (D,) different rows, in their types, and their (D,) counts.
@@ -822,7 +822,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
     packed = reduce(_beside, map(_packed, columns))
     keys, total = _counted(packed.keys, packed.bits, None)
     return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
@@ -851,7 +851,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
+    """Convert a column to integers, without the bits that all of them share."""
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
@@ -874,7 +874,7 @@ def _packed(column: Array) -> _Packed:
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
+    """Join two tables side by side."""
     if first.bits + second.bits > _KEY_BITS:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
@@ -898,7 +898,7 @@ def _ranked(packed: _Packed) -> _Packed:
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
+    """The distinct keys in ascending order, and the sum of counts of each."""
     xp = array_namespace(keys)
     if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
         # float64 holds the sums of up to 2^53 samples
@@ -925,7 +925,7 @@ def _integers(xp: Any, size: int) -> Any:
 
 
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
 
     Low bits that are zero in all patterns are zero here too, below zero as above.
     """
@@ -934,7 +934,7 @@ def _order(patterns: Array) -> Array:
 
 
 def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
+    """The bit patterns of integers from `_order`."""
     sign = order >> (8 * order.dtype.itemsize - 1)
     return (order + sign) ^ (sign & _magnitude(order))
 
@@ -950,7 +950,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 # ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
-# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
@@ -958,7 +958,7 @@ _SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
@@ -981,7 +981,7 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
+    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -1004,7 +1004,7 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """How many rows the tables of batches have."""
+    """The number of rows in the tables of batches."""
     states = (state for parts in batches for state in parts.values() if state)
     return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
 
@@ -1016,7 +1016,7 @@ def _gathered(states: Sequence[State]) -> list[State]:
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
     scalars = {name for name, array in state.items() if array.ndim == 0}
     compared = False
     for other in others:
@@ -1059,7 +1059,7 @@ def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
 
 
 def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
     for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
@@ -1069,7 +1069,7 @@ def agrees(state: State, other: State) -> bool:
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
+    """The number of samples in a state."""
     if "counts" in state:
         return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
@@ -1181,10 +1181,10 @@ def threads_for(work: int) -> int:
 
 
 def num_threads() -> int:
-    """How many threads this thread may spread its work over.
+    """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
     if _in_fork or threading.current_thread() is not threading.main_thread():
@@ -1209,8 +1209,8 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
-    after Ctrl-C, pieces that have not begun are left out.
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
@@ -1244,7 +1244,7 @@ _UNLIMITED = 1 << 20
 
 
 def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
     for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, *period = (folder / name).read_text().split()
@@ -1276,10 +1276,10 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss.
 
     value: the number
-    higher: whether higher is better; None where neither way is
+    higher: whether higher is better; None if neither direction is
     share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound of |value − value of the scores before they were cut|; None where none were cut
-    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    error: a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
     """
 
@@ -1326,7 +1326,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     """
 
     results: Results
@@ -1383,8 +1383,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
-    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
-    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
@@ -1451,7 +1451,8 @@ def _is_integer(name: str) -> bool:
 class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
-    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
+    the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
@@ -1463,8 +1464,8 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
-        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
+        If a state has too many distinct scores to draw from, the rows are quantiles, so `rates(self.counts)` may differ
+        slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -1477,15 +1478,15 @@ class Prepared(ABC):
 
 
 class MissingClassError(ValueError):
-    """A quantity that needs samples of two classes has none of one."""
+    """A result needs samples of two classes, and one of them has none."""
 
 
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
-# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-# rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 # Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
 # of threads changes no bit.
 
@@ -1551,7 +1552,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -1563,7 +1564,7 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Values moved by an amount; they stay in [0, 1] where they were.
+    """Shift values by an amount; values in [0, 1] stay there.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -1575,7 +1576,7 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 
 
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """A group's replicates in an order of its own.
+    """Put a group's replicates in an order of its own.
 
     All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
     draws must be independent, and a different order for each makes them so.
@@ -1613,7 +1614,7 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1630,9 +1631,9 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
 
 # ---- metric/counted.py -----------------------------------------------------------------------------------------------
 #
-# Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
 #
-# The results are identical to those of the rows repeated. The state holds the counts under that name too.
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
 
 COUNTS = "counts"  # the column
 
@@ -1825,7 +1826,7 @@ def results_and_replicates(
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
     results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
     drawn: ByGroup = {}
@@ -1964,8 +1965,8 @@ class Metric:
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
 
     Options of every metric
 
@@ -2044,6 +2045,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -2051,10 +2056,10 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options passed here override the options set at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
@@ -2090,8 +2095,8 @@ class Metric:
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
 
-        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
-        category of a folder, makes one summary (see `assembled`).
+        Without groups, `name` names all samples. The results of several metrics, such as one for each category of a
+        folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
@@ -2116,7 +2121,7 @@ class Metric:
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
 
-        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
@@ -2127,7 +2132,7 @@ class Metric:
         return 1 << 26
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states, not joined, with equal rows counted if there are few distinct values."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -2139,8 +2144,8 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
         """
         parts = self._own_parts(state)
         with self._lock:
@@ -2202,7 +2207,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def __len__(self) -> int:
@@ -2230,7 +2235,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
-    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
 
     >>> from openworld_metrics import OODBench
     >>> metric, other = OODBench(), OODBench()
@@ -2253,7 +2258,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
@@ -2347,7 +2352,7 @@ def receive(
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -2399,7 +2404,7 @@ def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)
@@ -2441,7 +2446,7 @@ def _read_state(answer: Path, rank: int) -> State:
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
@@ -2501,13 +2506,13 @@ class Evaluated(Metric):
 
 # ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
 #
-# Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported.
+# Convert other libraries' boxes of one image to a dict, without importing these libraries.
 
 UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless an option names another
 
 
 def box_dict(image: Any, place: str) -> Any:
-    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
+    """Convert a `supervision.Detections` or an Ultralytics `Results` to a dict; return anything else unchanged.
 
     Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
     scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
@@ -2548,11 +2553,11 @@ def is_ultralytics(image: Any) -> bool:
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
-# Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
-# an empty list of JSON has; it is cast to the reducer's type, or refused.
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
+# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
     if not set(needed) <= state.keys() <= {*names, *optional}:
         raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
@@ -2590,7 +2595,7 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
+    """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
         raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
@@ -2640,9 +2645,9 @@ class DetectionState(TypedDict):
     num_predictions, num_references: (N,) rows of each image
     predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
     references: (Σm, 5) x1, y1, x2, y2, class
-    ignored: (Σm,) whether the object counts nowhere
-    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
-        given by their size: a corner is exactly the sum of the two
+    ignored: (Σm,) whether the object is ignored
+    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an
+    exact corner is the sum of the two
     counts: (N,) how many equal images each image stands for; absent, one each
     """
 
@@ -2807,7 +2812,7 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
-    """Raise ValueError for the first bad one of some rows, with its image and its place there."""
+    """Raise ValueError for the first invalid row, with its image and its index there."""
 
     def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
         if bad.any():
@@ -2846,7 +2851,7 @@ class Corners(NamedTuple):
     """Corners of boxes.
 
     rounded: (n, 4) x1, y1, x2, y2
-    remainders: (n, 4) what rounding took off each
+    remainders: (n, 4) the rounding error of each
     border: pixels to add to the far corners, 0 or 1
     """
 
@@ -2861,7 +2866,7 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box with an area that is too small for float64.
+        It is infinite for a box whose area is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
@@ -2921,7 +2926,7 @@ def _corners(parts: Sequence[int]) -> list[int]:
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
 #
-# Loops that are worth compiling, by numba where it is installed and the work is large.
+# Compile loops by numba, if it is installed and the work is large enough.
 #
 # Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
 # use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
@@ -2947,7 +2952,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
 
     `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
     """
@@ -2977,7 +2982,7 @@ class Pairs(NamedTuple):
     rows, columns: of the two tables
     ious: in float64
     ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
-        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    IoU, and then meaningless for a pair that shares neither of its boxes with another
     """
 
     rows: np.ndarray
@@ -3104,11 +3109,11 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
+# Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 #
-# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
-# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
-# width 1 at 1e16.
+# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
+# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such as
+# one of width 1 at 1e16.
 
 _ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
 _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
@@ -3120,7 +3125,7 @@ class Overlaps(NamedTuple):
 
     pairs: with their IoU in float64
     images: (P,) the image of each
-    error: by how much their IoUs may be off
+    error: a bound on the error of their IoUs
     corners: those of predictions and of objects, exactly
     """
 
@@ -3316,7 +3321,7 @@ class Rules:
     unknown_below: float | None = None
 
     def __post_init__(self) -> None:
-        """Check each, and keep it as a plain Python value."""
+        """Check each rule, and keep it as a plain Python value."""
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
         checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}
@@ -3469,9 +3474,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
-# The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
+# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
 #
-# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
 # however many equal images each image stands for.
 
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
@@ -3483,7 +3488,7 @@ IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class SelectedBoxes(NamedTuple):
-    """The boxes of a state that take part: confident predictions and all objects.
+    """The boxes of a state that are evaluated: confident predictions and all objects.
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
     counts: how many equal images each image stands for
@@ -3530,7 +3535,7 @@ class Outcomes(NamedTuple):
 
     boxes: the boxes that take part
     outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
     matched: the row of the object that it takes, or −1
     """
 
@@ -3542,7 +3547,7 @@ class Outcomes(NamedTuple):
 def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     """Drop predictions below the confidence threshold, and label the objects.
 
-    With `unknown_below`, less confident predictions of known classes say "unknown".
+    With `unknown_below`, less confident predictions of known classes become "unknown".
     With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
     are x2 − x1 + 1.
     """
@@ -3607,8 +3612,8 @@ _NO_ROWS = np.zeros(0, np.int64)
 def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
-    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
-    confident one of these takes it. All others go.
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
@@ -3640,7 +3645,7 @@ def without_objects(objects: np.ndarray) -> Mending:
 # Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 #
 # All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
-# threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+# threshold. Sums are int64, so an image with a count gives results bit-identical to the repeated image.
 
 CountColumns = dict[str, np.ndarray]
 
@@ -3801,7 +3806,7 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
 
 # ---- detection/budgets.py --------------------------------------------------------------------------------------------
 #
-# Recall of unknown objects within a budget of predictions an image, whatever these are called.
+# Recall of unknown objects within a budget of predictions per image, whatever their classes.
 
 BUDGETS = ("unknown", "all", "called unknown")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
@@ -3887,14 +3892,14 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
 
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and sums of them that are exact.
+# Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
+    """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
@@ -4031,7 +4036,7 @@ class MendedClass(NamedTuple):
 
     tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the images of the false positives that went, and how many reach each confidence
+    gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
@@ -4231,11 +4236,11 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     another known class   FP_known, FN_known                FP_known, FN_unknown
     "unknown"             FP_unknown, FN_known              TP_unknown
 
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing,
-    unless `count_background` makes them FP_unknown.
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
 
-    Ignored objects count nowhere. They are not matched either: a prediction that is left unmatched and reaches the
-    IoU threshold with one is left out of all counts, however many such predictions there are, as COCO does for crowds.
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are, as COCO does for crowds.
 
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
@@ -4344,7 +4349,7 @@ class OwDln(MatchedImages):
         return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """Rates of the predictions that reach each confidence; only where they are matched in its order."""
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
         if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
@@ -4369,12 +4374,12 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
 
-    boxes: which they are
+    boxes: the boxes
     labels: of the classes, as `class_rows` lists them
     rows, object_rows: the class of each prediction and of each object, as its place there
     ranked: the predictions of each class
     objects: those that count
-    rule: which average precision is meant
+    rule: which average precision to compute
     """
 
     boxes: SelectedBoxes
@@ -4472,16 +4477,16 @@ class CountedClasses(NamedTuple):
 #
 # Pascal VOC's matching of detections, class by class.
 #
-# A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
-# loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
+# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is taken.
+# So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
 # predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
-    smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
@@ -4528,7 +4533,7 @@ class UnknownCalledKnown(NamedTuple):
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
-    """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+    """Find these among the pairs that reach the IoU threshold; ignored objects are not counted."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
@@ -4619,23 +4624,24 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
-    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
-    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
+    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
+    counted.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
-    WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
-    all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
-    WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
-    0.1 … 0.9 (of two the higher confidence); open counts predictions on unknown objects; 0/0 is 0.0.
-    A-OSE is the number of unknown objects with which a prediction of a known class reaches the IoU threshold,
-    A-OSE(detections) the number of such predictions: OWOD's code, and so the tables of papers, count these.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
+    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
+    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
+    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
+    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
+    predictions: OWOD's code, and so the tables of papers, count these.
 
-    Rates raise ValueError where there is no WI: no known object in images without unknown ones, or recall_level not
+    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
@@ -4645,7 +4651,7 @@ class Owod(MatchedImages):
 
     @classmethod
     def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options; where pictures need boxes matched one to one, it is by confidence."""
+        """The rules among options; pictures, which need boxes matched one to one, match them by confidence."""
         if options.matching is not None:
             got = f"got {options.matching!r}"
             raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
@@ -5038,7 +5044,7 @@ def share_of(side: str, fate: str) -> str:
 
 # ---- detection/image_places.py ---------------------------------------------------------------------------------------
 #
-# The order of images by their boxes, which depends on no order of images or boxes.
+# The order of images by their boxes, independent of the order of images and of boxes.
 #
 # Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
 # decides, and so only images that share it are compared whole.
@@ -5090,7 +5096,7 @@ def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, ch
 #
 # Images prepared once: their boxes are matched, and counts of the images give results.
 #
-# Resampled are images, not boxes: those of one image are not independent.
+# Images are resampled, not boxes, since the boxes of one image are not independent.
 
 class PreparedOptions(DetectionOptions, Protocol):
     """Options of `OpenSetDetection`, each of which is checked."""
@@ -5103,7 +5109,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
     @property
     def budget_sizes(self) -> list[int]:
-        """Numbers of predictions an image."""
+        """Numbers of predictions per image."""
 
 
 class PreparedImages(Prepared):
@@ -5146,7 +5152,7 @@ class PreparedImages(Prepared):
         return self._places
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts of the images; where an image is missing from a resample, 0/0 is 0.0 as elsewhere.
+        """Rates and counts of the images; in resamples too, 0/0 is 0.0.
 
         Raises ValueError where there is no WI of protocol="owod".
         """
@@ -5197,14 +5203,14 @@ class OpenSetDetection(Metric):
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
     recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
-    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
+    previously_known: the known_classes of earlier tasks, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
         them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
     errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
         with the gains from mending them; see `Errors`
-    recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
+    recall_budgets, budget: numbers k of predictions per image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 

@@ -34,7 +34,7 @@ from .void import check_ignore_value
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
-    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
+    """Counts of the anomalous against the normal images, or of the anomalous against the normal pixels.
 
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
@@ -192,7 +192,7 @@ class AnomalySuite(Metric):
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
-        """Whether equal rows are counted: not where intervals, AUPIMO or a table of images need each pixel's image."""
+        """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
@@ -216,21 +216,22 @@ def reduce_maps(
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see
-    `split_defects`), which are united; image_scores and image_labels (N,), by default the map's maximum
-    (or by `image_reduction`: "mean", or an int k for the mean of the k highest) and whether the mask has
-    an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels, unless intervals are requested at load; None keeps scores as they
-    are. Scores of images are kept whole; ignore_value, the value of void pixels in the masks, such as 255: they are
-    neither normal nor anomalous, part regions, and do not count for the scores and labels of images; regions,
-    "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of the
-    image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for the two
-    sizes); samples (N,), the id of the sample that each image shows, a string or an integer.
+    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references, masks
+    of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see `split_defects`),
+    which are united; image_scores and image_labels (N,), by default the map's maximum (or by `image_reduction`: "mean",
+    or an int k for the mean of the k highest) and whether the mask has an anomaly; significant_bits in [4, 52], the
+    number of bits kept of each pixel's score (see `cut`), for memory that does not grow with the normal pixels, unless
+    intervals are requested at load; None keeps all. Scores of images are never cut; ignore_value, the value of void
+    pixels in the masks, such as 255: they are neither normal nor anomalous, separate regions, and do not affect the
+    scores and labels of images; regions, "components" for 8-connected regions of binary masks, or "labels" for masks of
+    integers, k > 0 in region k of the image; components, whether to find the components of score > pixel_threshold (see
+    `components_of`, also for the two sizes); samples (N,), the id of the sample that each image shows, a string or an
+    integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
+    anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
+    label.
     """
     return map_state(
         predictions,

@@ -1,8 +1,8 @@
 """AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
 
-The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
-anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
-say: so an image's score is a mean over its pixels, and no curve has to be built.
+The false-positive rate is that of the normal images alone, so it does not depend on the anomalies. Each pixel of an
+anomalous image adds a step to that image's curve, at the numbers of normal pixels above, and at or above, its score. So
+an image's score is a mean over its pixels, and no curve has to be built.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class PimoPixels(NamedTuple):
 
 
 def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
-    """The pixels of a state that AUPIMO is of.
+    """The pixels of a state from which AUPIMO is computed.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
-    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    and if the lower bound is below the smallest false-positive rate that the normal pixels can have.
     """
     if "significant_bits" in state:
         raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
@@ -115,10 +115,10 @@ def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
 
 
 def pixel_weights(sizes: np.ndarray) -> np.ndarray:
-    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+    """The integer weight of a pixel of each normal image, so that images of all sizes weigh the same.
 
-    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
-    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+    A weight is a multiple of 1/size. It is exact if the least common multiple of the sizes, times the number of images,
+    is at most 2^53, as for images of one size; otherwise its relative error is at most images·size/2^53.
 
     >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
     [3, 3, 2]
@@ -135,7 +135,7 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p > t}| / num_pixels_i
 
     F(t) is the share of the normal pixels that score more than t. All distinct scores are thresholds; where pixels of
-    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+    both kinds share a score, the curve is linear in ln F; below the lowest F above 0, T is its value at F = 0.
 
     Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
     normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.

@@ -140,7 +140,7 @@ def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Arra
 def _region_sums(
     terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sums over each region of integers that `terms` has for the steps of pixels; some pixels at a time."""
+    """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
     block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)

@@ -1,4 +1,4 @@
-"""Components of the maps of a state: grown at a threshold as maps are reduced, so that a state holds counts alone."""
+"""Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def component_columns(
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
-    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
     if rule is None:
         return {}
     columns = {
@@ -120,7 +120,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
 
 
 class ComponentJudge:
-    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         names = (*_TABLES[:2], *_TABLES[3:5])

@@ -1,6 +1,6 @@
-"""Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+"""Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 
-Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
 however large its map is, and all decisions are comparisons of integers.
 """
 
@@ -46,7 +46,8 @@ def components_of(
 
     Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
     k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
-    component is erased; min_object, the number below which an object becomes void: a component cut by it stays one.
+    component is erased; min_object, the number below which an object becomes void; a component that it cuts stays one
+    component.
     Returns `Components`, objects and components in ascending order of their numbers.
     Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
 

@@ -1,4 +1,4 @@
-"""F1, precision and recall at a threshold that was chosen before: a score above it is called anomalous."""
+"""F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """Cut a threshold to `bits` bits, as scores are: a score above it after the cut was above it before."""
+    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])

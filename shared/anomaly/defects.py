@@ -1,4 +1,4 @@
-"""References with a mask for each defect of an image, and the number of its pixels that are enough."""
+"""References with a mask for each defect of an image, and its saturation area."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
 
 class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and the number of pixels that are enough, (D,)."""
+    """The defects of an image: their masks (D, H, W), booleans, and their saturation areas (D,)."""
 
     masks: Array
     areas: np.ndarray

@@ -27,7 +27,7 @@ class ImageRows(NamedTuple):
 
 
 def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
 
     Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
     no resample lacks any of these.

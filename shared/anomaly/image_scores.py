@@ -18,7 +18,7 @@ _UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53
 
 
 def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a zero-dimensional array of text.
 
     >>> check_reduction(20)
     array('20', dtype='<U2')
@@ -70,7 +70,7 @@ def _reduced(score_map: Array, image_reduction: str | int) -> float:
 
 
 def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
+    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
 
     >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
     (0.1, 1.25e+308)
@@ -81,7 +81,9 @@ def exact_mean(values: Array) -> float:
 
 
 def _units(values: Array) -> int:
-    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
+    """The sum of values in units of the smallest float64: mantissas are integers, summed separately for each
+    exponent.
+    """
     xp = array_namespace(values)
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))

@@ -88,7 +88,7 @@ def level_rates(
 ) -> Results:
     """Values of `with_points` as rates, with a prefix to their names.
 
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too: NaN where none exists.
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
     If scores were cut, all rates have errors, and none has a threshold.
     """
     bits = sides[0].bits

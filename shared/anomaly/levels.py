@@ -1,4 +1,4 @@
-"""The levels of anomaly_suite: images, and their pixels; of each an anomalous and a normal side."""
+"""The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side."""
 
 from __future__ import annotations
 

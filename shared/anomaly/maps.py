@@ -39,11 +39,11 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
-    image_reduction: what image scores were made of maps by, as a text
-    significant_bits: how many of a pixel's score were kept; absent where all were
-    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
-    regions: "labels" where masks held the numbers of regions; absent where these are connected components
-    samples: (N,) the id of the sample that each image shows; absent where there are none
+    image_reduction: how image scores were computed from maps, as a text
+    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
+    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
+    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
+    samples: (N,) the id of the sample that each image shows; absent if there are none
     """
 
     image_scores: Array

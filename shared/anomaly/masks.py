@@ -30,8 +30,8 @@ _SWAPPED = "are predictions and references swapped?"
 def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
     """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
 
-    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
-    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
+    for NaN, other shapes and other values, and for masks in which regions cannot be found.
     """
     check_lengths(predictions=maps, references=masks)
     if regions == "labels":
@@ -57,7 +57,9 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
 
 
 def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
-    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
+    """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
+    when its turn comes.
+    """
     if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
         return None
     maps, masks = on_one_device(maps, masks)
@@ -69,7 +71,7 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
 
 
 def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
-    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
+    """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
     pairs = [
         _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
@@ -100,7 +102,7 @@ def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tup
 
 
 def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
-    """A mask as booleans. Raises ValueError unless it holds 0 and 1; swapped, whether it looks like a map."""
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; `swapped` says whether it looks like a map."""
     xp = array_namespace(mask)
     if mask.dtype == xp.bool:
         return mask
@@ -128,7 +130,7 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 
 def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels: no region can grow there."""
+    """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(

@@ -20,13 +20,13 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """A table of the images in their order, with scores, labels, and decisions at thresholds.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; where both are
-    empty, as in a normal image without such pixels, 0/0 is None: there is nothing that could overlap.
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
 
     Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
     None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
-    Raises ValueError where pixels of several images have been counted together.
+    Raises ValueError if pixels of several images have been counted together.
     """
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
     table: dict[str, list[Any]] = {
@@ -56,7 +56,8 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
 
     >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 1]

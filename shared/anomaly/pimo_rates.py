@@ -1,7 +1,7 @@
-"""AUPIMO of a state and of drawn images, which also draw the normal pixels that thresholds are taken from.
+"""AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
 
-Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
-bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
+Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
+resample has the AUPIMO of its images, up to the rounding of sums.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PimoRates:
 
 
 class _DrawnPixels:
-    """Normal pixels in descending order, and steps: between which two of these the anomalous pixels lie."""
+    """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
     def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
         self.bounds = bounds

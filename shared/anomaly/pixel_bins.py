@@ -1,8 +1,8 @@
 """Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 
-Pixels of an image resemble each other, so intervals from resampled pixels are several times too narrow: images are
-drawn, each with all its pixels. The histograms of a resample are sums of theirs. Of the bins' scores, all is as for
-pixels; a region is the share of its pixels in each bin.
+Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
+drawn instead, each with all its pixels, and a resample's histograms are sums of theirs. A region is the share of its
+pixels in each bin.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 
 
 class PixelBins:
-    """The pixels of each image in bins of their scores; at the pixel_threshold, they are counted one by one.
+    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
     Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
     """
@@ -47,15 +47,14 @@ class PixelBins:
 
     def rates(self, images: np.ndarray) -> Results:
         """Results where each image occurs `images` times."""
-        # products of integers are exact, and those of float64 would start threads for each
-        positives, negatives = self._anomalous @ images, self._normal @ images
+        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
         wanted = with_points(PIXEL_CURVE, self.options, sides)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
-            overlap = shares @ images / (_OF_A_REGION * int(numbers @ images))
+            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
             areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
             rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
         return rates
@@ -92,6 +91,11 @@ class PixelBins:
         return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
+def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
+    return np.einsum("bi,i->b", histograms, images)
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
 
@@ -99,7 +103,7 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
     """
     reach = limit * fp[0]
-    first = int(np.searchsorted(-above, -reach, side="right"))  # bins below it have no area
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
     overlap, above, fp = overlap[first:], above[first:], fp[first:]
     there = np.flatnonzero(overlap)
     overlap, above, fp = overlap[there], above[there], fp[there]

@@ -85,7 +85,7 @@ class RankedRegions:
     ) -> tuple[dict[str, Any], list[Rate]]:
         """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
 
-        Where scores were cut, areas have errors; those of sampled thresholds have no bound, and are left out.
+        If scores were cut, areas have errors; areas at sampled thresholds have no bound and are left out.
         """
         positives, negatives = self.sides
         _, sizes, _ = self.regions

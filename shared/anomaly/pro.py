@@ -20,11 +20,11 @@ _UNIT, _REST = 61, 30
 def pro_curve(
     region_scores: Any, region_sizes: Any, normal: Any, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The per-region overlap curve, a pixel being anomalous iff score > threshold.
+    """The per-region overlap curve; a pixel is anomalous iff score > threshold.
 
     PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|,  FPR(t) = |{normal p : s_p > t}| / N
 
-    It starts at the highest score and ends at −inf. The trapezoids under all vertices are AUPRO@1.
+    It starts at the highest score and ends at −inf. The trapezoids under all vertices add up to AUPRO@1.
 
     Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
     normal pixels; max_points, as of `roc_curve`, with its bound on the distance.

@@ -1,4 +1,4 @@
-"""Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds."""
+"""Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RegionPixels(TypedDict):
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
     num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
     """
 
     normal: Array

@@ -1,4 +1,4 @@
-"""AUPRO from a sampled curve, as some evaluations have it: approximate."""
+"""AUPRO from a sampled curve, as in some evaluations: approximate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def sampled_aupro(
 ) -> list[float]:
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
+    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
     Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
     Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).

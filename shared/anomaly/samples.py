@@ -1,4 +1,4 @@
-"""Samples of several images, such as views of a product: anomalous if any image is, as anomalous as the highest."""
+"""Samples of several images, such as views of a product: anomalous if any image is, with the highest image score."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Saturated per-region overlap (sPRO): a defect is fully found as soon as enough of its pixels are.
+"""Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 
-With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So each of its s highest pixels adds
-1/s, and the others nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and only these are
-kept. PRO is the case of s = area.
+With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
+adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
+these are kept. PRO is the case s = area.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
-    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+    """Scores of the pixels that decide whether defects are found; absent if references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
     saturation_areas: (D,) their numbers, Σ = B
@@ -68,7 +68,7 @@ def regions_of(state: Mapping[str, Any]) -> Regions:
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
-    """The pixels that decide whether defects are found, as regions; None where references are plain masks."""
+    """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
     if "defect_pixels" not in state:
         return None
     return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
@@ -97,7 +97,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def check_defects(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
     if not defect_columns(state):
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")

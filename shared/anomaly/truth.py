@@ -21,8 +21,8 @@ class Truth(NamedTuple):
     """The truth about the pixels of all images.
 
     masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None where no pixel is
-    defects: the defects of each image; None where references are plain masks
+    voids: likewise, booleans, whether a pixel is void; None if no pixel is
+    defects: the defects of each image; None if references are plain masks
     """
 
     masks: Sequence[Array]
@@ -44,7 +44,7 @@ def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndar
 
 
 def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
 
     Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
     regions, "labels" for masks of region numbers, which defects are numbered by, too.

@@ -57,7 +57,7 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
 
 
 def _equal(mask: Array, value: int) -> Array:
-    """Where a mask has a value, which its type may not hold."""
+    """Flag the pixels of a mask with a value, which its type may be unable to hold."""
     xp = array_namespace(mask)
     integer = xp.isdtype(mask.dtype, "integral")
     if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
@@ -71,7 +71,7 @@ def pixels_left(maps: Any, voids: Any) -> list[Array]:
 
 
 def check_left(voids: Any) -> None:
-    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    """Raise ValueError for an entirely void image, whose pixels give neither a score nor a label."""
     for i, void in enumerate(voids):
         if math.prod(void.shape) and bool(array_namespace(void).all(void)):
             raise ValueError(

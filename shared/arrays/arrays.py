@@ -53,9 +53,9 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, or for others that of array-api-compat, imported only now.
+    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
 
-    NumPy differs from the standard in two ways that no test shows: by default its argsort is unstable and its
+    NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
     """
     for array in arrays:
@@ -75,8 +75,8 @@ def distinct_values(x: Array) -> Array:
 def as_array(x: Any, name: str) -> Array:
     """Return `x` as a NumPy array; a tensor on an accelerator stays a tensor.
 
-    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
-    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
+    necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
         return x
@@ -98,7 +98,7 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """Convert an Arrow column or a memoryview to a NumPy array; anything else is returned unchanged.
+    """Convert an Arrow column or a memoryview to a NumPy array, and return anything else unchanged.
 
     The items of a nested Arrow column become arrays instead of Arrow scalars.
     """
@@ -146,7 +146,7 @@ def _from_rows(rows: Any, name: str) -> Array:
 
 
 def _check_exact(rows: Any, name: str) -> None:
-    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    """Raise ValueError for an integer that NumPy rounded because it stands beside floats or other integers."""
     for item in rows:
         if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
             _check_exact(item, name)
@@ -218,7 +218,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 
 def is_narrow(x: Array) -> bool:
-    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
     if is_numpy_array(x):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16

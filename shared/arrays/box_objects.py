@@ -1,4 +1,4 @@
-"""Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported."""
+"""Convert other libraries' boxes of one image to a dict, without importing these libraries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless 
 
 
 def box_dict(image: Any, place: str) -> Any:
-    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
+    """Convert a `supervision.Detections` or an Ultralytics `Results` to a dict; return anything else unchanged.
 
     Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
     scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.

@@ -76,7 +76,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
 
 
 def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -142,7 +142,7 @@ def check_lengths(**columns: Array | None) -> None:
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    """Raise ValueError if the two columns seem to be swapped."""
     if predictions.ndim == 1 and references.ndim == 2:
         raise ValueError(
             f"predictions and references are swapped: references must be (N,) class ids, got shape "

@@ -1,4 +1,4 @@
-"""Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+"""Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 
 The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
@@ -20,13 +20,13 @@ _PACKED_ON_DEVICE = 1 << 28
 
 
 def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
     rows, total = compact_rows([state[name] for name in columns], state.get(counts))
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
 def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     if not is_floating(column) or column.dtype.itemsize == 2:
         return True
     low = 8 * column.dtype.itemsize - 16
@@ -34,7 +34,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
 
     Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
     Returns the columns of (D,) different rows, in their types, and their (D,) counts.
@@ -58,7 +58,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
     packed = reduce(_beside, map(_packed, columns))
     keys, total = _counted(packed.keys, packed.bits, None)
     return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
@@ -87,7 +87,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
+    """Convert a column to integers, without the bits that all of them share."""
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
@@ -110,7 +110,7 @@ def _packed(column: Array) -> _Packed:
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
+    """Join two tables side by side."""
     if first.bits + second.bits > _KEY_BITS:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
@@ -134,7 +134,7 @@ def _ranked(packed: _Packed) -> _Packed:
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
+    """The distinct keys in ascending order, and the sum of counts of each."""
     xp = array_namespace(keys)
     if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
         # float64 holds the sums of up to 2^53 samples
@@ -161,7 +161,7 @@ def _integers(xp: Any, size: int) -> Any:
 
 
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
 
     Low bits that are zero in all patterns are zero here too, below zero as above.
     """
@@ -170,7 +170,7 @@ def _order(patterns: Array) -> Array:
 
 
 def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
+    """The bit patterns of integers from `_order`."""
     sign = order >> (8 * order.dtype.itemsize - 1)
     return (order + sign) ^ (sign & _magnitude(order))
 

@@ -1,4 +1,4 @@
-"""Loops that are worth compiling, by numba where it is installed and the work is large.
+"""Compile loops by numba, if it is installed and the work is large enough.
 
 Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
 use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
@@ -35,7 +35,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
 
     `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
     """

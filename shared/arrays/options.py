@@ -28,9 +28,9 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is.
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
-    A date or duration is no number: it is returned as text, where `tolist` would count its nanoseconds.
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
     """
     if not hasattr(value, "tolist"):
         return value

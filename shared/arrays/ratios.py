@@ -1,4 +1,4 @@
-"""Ratios of counts, and sums of them that are exact."""
+"""Ratios of counts, and exact sums of ratios."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
+    """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 

@@ -60,7 +60,7 @@ def _file_of_ratios() -> Path | None:
 
 @cache
 def _machine_of_ratios() -> str:
-    """The setting that a measurement is valid for: the processor, and the versions of NumPy and numba."""
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
@@ -80,7 +80,7 @@ def _kept_ratios(file: Path | None) -> dict[str, float]:
 
 
 def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees all of the file or none."""
+    """Write measurements, so that another process sees the whole file or none of it."""
     if file is None:
         return
     part = file.with_suffix(f".{os.getpid()}")

@@ -85,7 +85,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
 
 
 def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Integers in a type that holds them, of two: each is compiled for."""
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 

@@ -1,7 +1,7 @@
 """Checks of states that come from elsewhere: another process, a file, JSON.
 
-Each kind of state has a function of its own beside its TypedDict, built from these. An array may have lost its type, as
-an empty list of JSON has; it is cast to the reducer's type, or refused.
+Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
+as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .options import as_int
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
     if not set(needed) <= state.keys() <= {*names, *optional}:
         raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
@@ -55,7 +55,7 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
+    """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
         raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")

@@ -33,10 +33,10 @@ def threads_for(work: int) -> int:
 
 
 def num_threads() -> int:
-    """How many threads this thread may spread its work over.
+    """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    a forked process, a worker process and any other thread than the main one. Raises ValueError for another value than
+    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
     if _in_fork or threading.current_thread() is not threading.main_thread():
@@ -61,8 +61,8 @@ def num_cores() -> int:
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Run pieces of work in threads and return their results, in the order of the pieces.
 
-    All have ended when this returns or raises. If pieces raise, the error of the first of them in order is raised;
-    after Ctrl-C, pieces that have not begun are left out.
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
@@ -96,7 +96,7 @@ _UNLIMITED = 1 << 20
 
 
 def _quota(folder: Path) -> int:
-    """Whole cores of a group of the second version of cgroups, or of the first, by its files."""
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
     for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, *period = (folder / name).read_text().split()

@@ -113,7 +113,7 @@ def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
 
 
 def _ends(*columns: Array) -> Array:
-    """The index of the last of each run of rows that are equal in these columns."""
+    """The index of the last row of each run of equal rows in these columns."""
     xp = array_namespace(*columns)
     is_last = xp.ones_like(columns[0], dtype=xp.bool)
     is_last[:-1] = columns[0][1:] != columns[0][:-1]

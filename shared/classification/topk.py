@@ -1,4 +1,4 @@
-"""Top-k metrics from the rank of the true class: a batch comes down to a few integers a sample.
+"""Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
 
 Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
 once (see ranks.py); the true class itself is kept for means over the classes.
@@ -33,7 +33,7 @@ TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
 class TopkState(TypedDict):
-    """Ranks of the true classes, and which these are.
+    """The true classes and their ranks.
 
     above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
     tied: (N,) other classes that tie with it

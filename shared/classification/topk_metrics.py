@@ -1,4 +1,4 @@
-"""accuracyk and autkc: how often, and how early, the true class is among the k best guesses."""
+"""accuracyk and autkc: how often the true class is among the k best guesses, and how high it ranks."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class TopK(Metric):
         return PreparedTable(self, arrays, TOPK_TABLES["counts"])
 
     def drawn(self, state: TopkState) -> Drawn:
-        """The known samples, in one stratum; unknown ones have no part in the results.
+        """The known samples, in one stratum; unknown ones do not enter the results.
 
-        Classes are no strata: a class that a resample lacks has no part in its mean. Where there is no such mean, rows
-        that differ in the class alone are one.
+        Classes are not strata: a class missing from a resample does not enter its mean. Without such a mean, rows that
+        differ only in the class are merged.
         """
         arrays: Any = state
         kept = to_numpy(state["above"] >= 0)

@@ -44,7 +44,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
 def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
-    counts (N,): the number of samples that each entry stands for, by default one.
+    Parameters: correct (N,); counts (N,), the number of samples that each entry stands for, by default one.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))

@@ -49,6 +49,6 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="openworld-metrics")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Metrics for models that meet the open world."""
+    """Metrics for open-world recognition."""
     if context.invoked_subcommand is None:
         show(context.get_help())

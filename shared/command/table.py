@@ -16,7 +16,7 @@ from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
 from ..reports.rendering import FORMS, INTERVALS, SECOND, render
-from ..reports.tables import ROW_KINDS, make_table, numbers_of
+from ..reports.tables import ROW_KINDS, keys_of, make_table, numbers_of
 from .flags import WaitingCommand
 from .messages import warn
 from .outputs import check_outputs, deliver
@@ -84,12 +84,13 @@ def table(
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
-    alike = undecided(results, confidence_level, seeds)
+    patterns = None if keys is None else keys.split(",")
+    alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
     combined = make_table(
         results,
         rows=rows,
-        keys=None if keys is None else keys.split(","),
-        groups=None if groups is None else ["*"] if groups == "all" else groups.split(","),
+        keys=patterns,
+        groups=None if groups is None else ["*" if name == "all" else name for name in groups.split(",")],
         seeds=seeds,
         undecided=alike,
         names=_renamed(rename),

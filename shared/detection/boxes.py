@@ -27,9 +27,9 @@ class DetectionState(TypedDict):
     num_predictions, num_references: (N,) rows of each image
     predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
     references: (Σm, 5) x1, y1, x2, y2, class
-    ignored: (Σm,) whether the object counts nowhere
-    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
-        given by their size: a corner is exactly the sum of the two
+    ignored: (Σm,) whether the object is ignored
+    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an
+    exact corner is the sum of the two
     counts: (N,) how many equal images each image stands for; absent, one each
     """
 
@@ -194,7 +194,7 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
-    """Raise ValueError for the first bad one of some rows, with its image and its place there."""
+    """Raise ValueError for the first invalid row, with its image and its index there."""
 
     def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
         if bad.any():

@@ -1,4 +1,4 @@
-"""Recall of unknown objects within a budget of predictions an image, whatever these are called."""
+"""Recall of unknown objects within a budget of predictions per image, whatever their classes."""
 
 from __future__ import annotations
 

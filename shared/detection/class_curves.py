@@ -75,7 +75,7 @@ class MendedClass(NamedTuple):
 
     tp_image: the image of each true positive, from the most confident on
     tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
-    gone_image, gone: the images of the false positives that went, and how many reach each confidence
+    gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray

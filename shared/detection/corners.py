@@ -20,7 +20,7 @@ class Corners(NamedTuple):
     """Corners of boxes.
 
     rounded: (n, 4) x1, y1, x2, y2
-    remainders: (n, 4) what rounding took off each
+    remainders: (n, 4) the rounding error of each
     border: pixels to add to the far corners, 0 or 1
     """
 
@@ -35,7 +35,7 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        Infinite for a box with an area that is too small for float64.
+        It is infinite for a box whose area is too small for float64.
         """
         exact = not self.border and not self.remainders.any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always

@@ -1,7 +1,7 @@
 """Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 
 All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
-threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+threshold. Sums are int64, so an image with a count gives results bit-identical to the repeated image.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The order of images by their boxes, which depends on no order of images or boxes.
+"""The order of images by their boxes, independent of the order of images and of boxes.
 
 Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
 decides, and so only images that share it are compared whole.

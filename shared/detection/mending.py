@@ -31,8 +31,8 @@ _NO_ROWS = np.zeros(0, np.int64)
 def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
-    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
-    confident one of these takes it. All others go.
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
 
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """

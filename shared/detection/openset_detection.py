@@ -31,14 +31,14 @@ class OpenSetDetection(Metric):
     known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
     protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
     recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
-    previously_known: the known_classes that earlier tasks knew, for mAP of "owod"
+    previously_known: the known_classes of earlier tasks, for mAP of "owod"
     average_precision: "all" or "11-point", of "owod"
     per_class, per_image: whether to add a table, a dict of columns of one length
     conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
         them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
     errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
         with the gains from mending them; see `Errors`
-    recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
+    recall_budgets, budget: numbers k of predictions per image for which to add AR@k of unknown objects; see
         `found_within`
     box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
 

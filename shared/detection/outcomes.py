@@ -1,6 +1,6 @@
-"""The boxes that take part in an evaluation, and the outcome of each prediction, for any protocol.
+"""The boxes of an evaluation, and the outcome of each prediction, for any protocol.
 
-A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is determined once,
+A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
 however many equal images each image stands for.
 """
 
@@ -25,7 +25,7 @@ IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class SelectedBoxes(NamedTuple):
-    """The boxes of a state that take part: confident predictions and all objects.
+    """The boxes of a state that are evaluated: confident predictions and all objects.
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
     counts: how many equal images each image stands for
@@ -72,7 +72,7 @@ class Outcomes(NamedTuple):
 
     boxes: the boxes that take part
     outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
     matched: the row of the object that it takes, or −1
     """
 
@@ -84,7 +84,7 @@ class Outcomes(NamedTuple):
 def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     """Drop predictions below the confidence threshold, and label the objects.
 
-    With `unknown_below`, less confident predictions of known classes say "unknown".
+    With `unknown_below`, less confident predictions of known classes become "unknown".
     With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
     are x2 − x1 + 1.
     """

@@ -1,8 +1,8 @@
-"""Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
+"""Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 
-The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
-threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
-width 1 at 1e16.
+The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
+threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such as
+one of width 1 at 1e16.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Overlaps(NamedTuple):
 
     pairs: with their IoU in float64
     images: (P,) the image of each
-    error: by how much their IoUs may be off
+    error: a bound on the error of their IoUs
     corners: those of predictions and of objects, exactly
     """
 

@@ -58,11 +58,11 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     another known class   FP_known, FN_known                FP_known, FN_unknown
     "unknown"             FP_unknown, FN_known              TP_unknown
 
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing,
-    unless `count_background` makes them FP_unknown.
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
 
-    Ignored objects count nowhere. They are not matched either: a prediction that is left unmatched and reaches the
-    IoU threshold with one is left out of all counts, however many such predictions there are, as COCO does for crowds.
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are, as COCO does for crowds.
 
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
@@ -171,7 +171,7 @@ class OwDln(MatchedImages):
         return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """Rates of the predictions that reach each confidence; only where they are matched in its order."""
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
         if self.outcomes.boxes.rules.matching == "iou":
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"

@@ -48,23 +48,24 @@ from .wilderness import (
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
 
-    Within its class (all unknown objects are of one class), a prediction points at the object of its image that it
-    overlaps most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that
-    point at one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
+    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
+    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
+    counted.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages.
-    WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
-    all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
-    WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
-    0.1 … 0.9 (of two the higher confidence); open counts predictions on unknown objects; 0/0 is 0.0.
-    A-OSE is the number of unknown objects with which a prediction of a known class reaches the IoU threshold,
-    A-OSE(detections) the number of such predictions: OWOD's code, and so the tables of papers, count these.
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
+    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
+    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
+    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
+    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
+    predictions: OWOD's code, and so the tables of papers, count these.
 
-    Rates raise ValueError where there is no WI: no known object in images without unknown ones, or recall_level not
+    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
@@ -74,7 +75,7 @@ class Owod(MatchedImages):
 
     @classmethod
     def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options; where pictures need boxes matched one to one, it is by confidence."""
+        """The rules among options; pictures, which need boxes matched one to one, match them by confidence."""
         if options.matching is not None:
             got = f"got {options.matching!r}"
             raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")

@@ -19,7 +19,7 @@ class Pairs(NamedTuple):
     rows, columns: of the two tables
     ious: in float64
     ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
-        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    IoU, and then meaningless for a pair that shares neither of its boxes with another
     """
 
     rows: np.ndarray

@@ -1,6 +1,6 @@
 """Images prepared once: their boxes are matched, and counts of the images give results.
 
-Resampled are images, not boxes: those of one image are not independent.
+Images are resampled, not boxes, since the boxes of one image are not independent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PreparedOptions(DetectionOptions, Protocol):
 
     @property
     def budget_sizes(self) -> list[int]:
-        """Numbers of predictions an image."""
+        """Numbers of predictions per image."""
 
 
 class PreparedImages(Prepared):
@@ -77,7 +77,7 @@ class PreparedImages(Prepared):
         return self._places
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts of the images; where an image is missing from a resample, 0/0 is 0.0 as elsewhere.
+        """Rates and counts of the images; in resamples too, 0/0 is 0.0.
 
         Raises ValueError where there is no WI of protocol="owod".
         """

@@ -17,12 +17,12 @@ from .outcomes import Outcomes, SelectedBoxes
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
 
-    boxes: which they are
+    boxes: the boxes
     labels: of the classes, as `class_rows` lists them
     rows, object_rows: the class of each prediction and of each object, as its place there
     ranked: the predictions of each class
     objects: those that count
-    rule: which average precision is meant
+    rule: which average precision to compute
     """
 
     boxes: SelectedBoxes

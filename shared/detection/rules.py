@@ -70,7 +70,7 @@ class Rules:
     unknown_below: float | None = None
 
     def __post_init__(self) -> None:
-        """Check each, and keep it as a plain Python value."""
+        """Check each rule, and keep it as a plain Python value."""
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
         checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}

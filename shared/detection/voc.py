@@ -1,7 +1,7 @@
 """Pascal VOC's matching of detections, class by class.
 
-A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
-loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
+A prediction points at the object of its class that it overlaps most, and matches no other object if that one is taken.
+So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
 predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
 """
 
@@ -17,9 +17,9 @@ from .pairs import Pairs
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class.
 
-    A prediction on an ignored object counts nowhere. Of equal IoUs, an object that is not ignored comes first, then
+    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
-    smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])

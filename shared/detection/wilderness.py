@@ -32,7 +32,7 @@ class UnknownCalledKnown(NamedTuple):
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
-    """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+    """Find these among the pairs that reach the IoU threshold; ignored objects are not counted."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)

@@ -1,6 +1,6 @@
-"""Outcomes of boxes in words, of predictions and of objects, to be drawn and looked at.
+"""Outcomes of predictions and objects in words, for pictures.
 
-A protocol's outcomes are for counting; here they are distinguished further.
+They are finer than a protocol's outcomes, which are for counting.
 """
 
 from __future__ import annotations

@@ -58,9 +58,9 @@ def without_intervals(run: AnomalyRun, options: Mapping[str, Any]) -> Results:
     """The results of a run without its automatic intervals, as the options of the user alone give them."""
     results, record = run.results, run.results["evaluation"]
     ends = {f"{key}_{end}" for key in results for end in ("low", "high")}
-    asked = {name: options.get(name, AnomalySuite.options[name]) for name in ("confidence_level", "n_resamples")}
+    chosen = {name: options.get(name, AnomalySuite.options[name]) for name in ("confidence_level", "n_resamples")}
     return {
         **{key: value for key, value in results.items() if key not in ends},
         "groups": {key: column for key, column in results["groups"].items() if key not in ends},
-        "evaluation": {**record, "options": {**record["options"], **asked}},
+        "evaluation": {**record, "options": {**record["options"], **chosen}},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..loading import METRICS, metric_class
@@ -27,8 +27,10 @@ def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
     return {"metric": metric.name, "options": plain, "state": base64.b64encode(pack(metric.state())).decode()}
 
 
-def metric_of(samples: Any) -> Metric:
-    """Restore a metric with its samples. Raises ValueError for anything but saved samples.
+def metric_of(samples: Any, keys: Collection[str] | None = None) -> Metric:
+    """Restore a metric with its samples, and with these results alone if others can be left out.
+
+    Raises ValueError for anything but saved samples.
 
     >>> from openworld_metrics import OODBench
     >>> metric = OODBench()
@@ -44,5 +46,6 @@ def metric_of(samples: Any) -> Metric:
     except binascii.Error:
         raise ValueError(f"{SAMPLES}: expected a state in base64, got other text") from None
     metric = metric_class(parts[0])(**parts[1])
+    metric = metric if keys is None else metric.only(keys)
     metric.merge(state)
     return metric

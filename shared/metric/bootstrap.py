@@ -1,7 +1,7 @@
 """The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 
-A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
-rows. Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
 Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
 of threads changes no bit.
 """
@@ -82,7 +82,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -94,7 +94,7 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Values moved by an amount; they stay in [0, 1] where they were.
+    """Shift values by an amount; values in [0, 1] stay there.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -106,7 +106,7 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
 
 
 def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """A group's replicates in an order of its own.
+    """Put a group's replicates in an order of its own.
 
     All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
     draws must be independent, and a different order for each makes them so.
@@ -144,7 +144,7 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 

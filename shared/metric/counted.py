@@ -1,6 +1,6 @@
-"""Rows that an engine has grouped: a column `counts` says how often each row of a batch occurs.
+"""Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
 
-The results are identical to those of the rows repeated. The state holds the counts under that name too.
+The results are identical to those of the repeated rows. The state also holds the counts under that name.
 """
 
 from __future__ import annotations

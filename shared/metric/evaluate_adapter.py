@@ -1,4 +1,4 @@
-"""A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+"""Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 
 Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).

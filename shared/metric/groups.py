@@ -1,7 +1,7 @@
-"""Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+"""Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 
-So a batch is cut into its groups before it is reduced, and a state is kept for each. Samples without a group are kept
-apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
+separately: they belong to every group, like in-distribution samples that several OOD sets share.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def reduced_by_group(
     """The state of each group of a batch, from a function that reduces columns.
 
     Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
-    Raises ValueError for groups of another length or malformed names, TypeError for other types; and what reduce
-    raises for the whole batch, so that rows in the message are rows of the batch.
+    Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
+    reduce for the whole batch, so that their messages count the rows of the batch.
     """
     rows = rows_of_groups(groups)
     number = sum(map(len, rows.values()))
@@ -187,7 +187,7 @@ def _group_items(groups: Any) -> list[Any]:
 
 
 def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list where it has no numbers."""
+    """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
     column = without_arrow(column)

@@ -1,4 +1,4 @@
-"""States of batches as one: joined, with equal rows counted where values are few, and checked to agree."""
+"""Join the states of batches, count equal rows if there are few distinct values, and check that states agree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
@@ -41,7 +41,7 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns; rows stay uncounted where few would be equal."""
+    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
@@ -64,7 +64,7 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """How many rows the tables of batches have."""
+    """The number of rows in the tables of batches."""
     states = (state for parts in batches for state in parts.values() if state)
     return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
 
@@ -76,7 +76,7 @@ def _gathered(states: Sequence[State]) -> list[State]:
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
     scalars = {name for name, array in state.items() if array.ndim == 0}
     compared = False
     for other in others:
@@ -119,7 +119,7 @@ def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
 
 
 def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, and so agree with the same states."""
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
     for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
@@ -129,7 +129,7 @@ def agrees(state: State, other: State) -> bool:
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
+    """The number of samples in a state."""
     if "counts" in state:
         return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -82,8 +82,8 @@ class Metric:
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, and `x_counts` the same for each entry of the array `x`; where they are absent, it is one.
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
 
     Options of every metric
 
@@ -162,6 +162,10 @@ class Metric:
         self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
+    def only(self, keys: Collection[str]) -> Metric:
+        """A metric without batches that has these results, and may leave out others to save time."""
+        return self.with_options({})
+
     @property
     def _core(self) -> type[Metric]:
         return type(self)
@@ -169,10 +173,10 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
-        Options passed here override the options set at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
@@ -208,8 +212,8 @@ class Metric:
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
 
-        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
-        category of a folder, makes one summary (see `assembled`).
+        Without groups, `name` names all samples. The results of several metrics, such as one for each category of a
+        folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
@@ -234,7 +238,7 @@ class Metric:
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
 
-        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
@@ -245,7 +249,7 @@ class Metric:
         return 1 << 26
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """The batches as a list of states: nothing is joined, and equal rows are counted where values are few."""
+        """The batches as a list of states, not joined, with equal rows counted if there are few distinct values."""
         with self._lock:
             self._compact()
             return [self._as_numpy(parts) for parts in self._batches if parts]
@@ -257,8 +261,8 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
         """
         parts = self._own_parts(state)
         with self._lock:
@@ -320,7 +324,7 @@ class Metric:
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not where results have an entry for each sample."""
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
         return not getattr(self, "per_sample", False)
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from ..arrays.arrays import to_numpy
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
-    Parameters: state, as `Metric.state()` gives it. Raises TypeError for what is no dict of arrays.
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
 
     >>> from openworld_metrics import OODBench
     >>> metric, other = OODBench(), OODBench()
@@ -38,7 +38,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, cut off, or of something else.
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")

@@ -1,4 +1,4 @@
-"""The same samples in two models: which pairs of rows they have, in an order that neither samples nor caller decide."""
+"""Pairs of rows that samples have in two models, in an order that depends on neither samples nor caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .results import Key, Rate
 
 
 class Stratum(NamedTuple):
-    """The different pairs of rows that samples have in the two models, in an order that is not that of the samples.
+    """The distinct pairs of rows of the samples in two models, in an order that does not depend on the samples'.
 
     rows: of the first and of the second model, (D,) each
     counts: (D,) how many samples have each pair

@@ -13,7 +13,8 @@ from .results import Results
 class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
-    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
+    the
     results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
@@ -25,8 +26,8 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results.
 
-        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
-        `rates(self.counts)` may differ slightly from `rates()`; intervals are shifted by that difference.
+        If a state has too many distinct scores to draw from, the rows are quantiles, so `rates(self.counts)` may differ
+        slightly from `rates()`; intervals are shifted by that difference.
         """
 
     @abstractmethod
@@ -39,4 +40,4 @@ class Prepared(ABC):
 
 
 class MissingClassError(ValueError):
-    """A quantity that needs samples of two classes has none of one."""
+    """A result needs samples of two classes, and one of them has none."""

@@ -19,7 +19,7 @@ class Drawn(NamedTuple):
 
     state: with as many entries as the state itself
     strata: (N,) integers from 0; None for one stratum
-    kept: (N,) flags of the entries that have a part in the results; None for all
+    kept: (N,) flags of the entries that enter the results; None for all
     """
 
     state: State

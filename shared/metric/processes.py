@@ -91,7 +91,7 @@ def receive(
 
 
 def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never came; if all did, the ones that stopped waiting before all were there."""
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
     never = [rank for rank in missing if rank not in came]
     names = f"process {', '.join(map(str, never or missing))} of {num_process}"
     return names if never else f"{names}, whose own timeout= ended earlier,"
@@ -143,7 +143,7 @@ def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)

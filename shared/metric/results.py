@@ -16,10 +16,10 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss.
 
     value: the number
-    higher: whether higher is better; None where neither way is
+    higher: whether higher is better; None if neither direction is
     share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound of |value − value of the scores before they were cut|; None where none were cut
-    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    error: a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
     """
 
@@ -66,7 +66,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     """
 
     results: Results
@@ -123,8 +123,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
-    groups below it. Tables, thresholds and intervals have no mean. Nor has a result that a group lacks; when skipping,
-    its mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)

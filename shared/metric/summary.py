@@ -69,7 +69,7 @@ def results_and_replicates(
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
     results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
     drawn: ByGroup = {}

@@ -7,6 +7,7 @@ call come from one sort of the scores and one pass over the counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..arrays.arrays import Array
@@ -62,7 +63,7 @@ def bench_metrics(
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
-    tpr, …        that rate where a sample is OOD iff its score > threshold
+    tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
     a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
@@ -72,13 +73,13 @@ def bench_metrics(
     Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
-    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    value on these data, −inf or inf if every sample or none is OOD; step, to take auroc, detect_acc and the
     operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
     were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
     results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
-    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    thresholds of sampled points or of points that only scores of −inf reach, no remaining name with a bound, or a class
     without samples.
     Source: oodeel's bench_metrics.
 
@@ -108,7 +109,7 @@ def function_results(
 ) -> dict[str, Any]:
     """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
-    Scores that were cut have no such results.
+    Cut scores have no such results.
     """
     functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
     if bits is not None or not functions:
@@ -154,6 +155,7 @@ def bench_rates(
 def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
     """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
+    parse = _parse if step is not None else _parsed_once
     measures: dict[str, Measure] = {}
     names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
@@ -162,14 +164,14 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         names.add(name)
         if not is_function(metric):
-            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+            measures[name] = parse(metric, name, threshold=threshold, curve=curve, sizes=tuple(sizes))
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
-    """Metrics as a list, also where there is but one."""
+    """Metrics as a list, even if there is only one."""
     metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
@@ -177,7 +179,7 @@ def names_and_functions(metrics: Any) -> list[Any]:
 
 
 def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, as the best value over all of them: an operating point, or detect_acc."""
+    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
@@ -205,7 +207,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: tuple[int, ...]) -> Measure:
     """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
@@ -226,6 +228,9 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
+
+
+_parsed_once = lru_cache(1 << 8)(_parse)  # for a thousand resamples of one size
 
 
 def _name_of(function: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,6 +74,11 @@ class OODBench(Metric):
         """The labels of the two sides, and of samples that are left out."""
         return check_label_values(self.in_value, self.out_value, self.ignore_value)
 
+    def only(self, keys: Collection[str]) -> OODBench:
+        """The metric with these results alone."""
+        metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
+        return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
+
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""
         if self.per_sample and self.step is not None and self.threshold is None:
@@ -127,9 +132,9 @@ def reduce_ood(
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
-    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
-    the samples; None keeps the scores as they are.
+    "rest" for one of them: every other label; ignore_value, the label of samples that are left out; significant_bits in
+    [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with the samples; None
+    keeps the scores as they are.
     Returns an `OODState`, which still holds the ignored samples.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and any other label.

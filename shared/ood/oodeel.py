@@ -1,4 +1,4 @@
-"""OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of at all."""
+"""OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of every score."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
 
 
 def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
-    """A function that gives the rates of `get_curve` for two sides, computed once for each."""
+    """Return a function that computes the rates of `get_curve` once for each two sides."""
 
     def rates(sides: Sides) -> _Arrays:
         positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)

@@ -43,7 +43,7 @@ _NO_SHARES = (
 
 
 def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
-    """A metric of scikit-learn: of the scores, or of the decisions at a threshold, which must then be there."""
+    """A metric of scikit-learn, of the scores or of the decisions at a threshold, which is then required."""
     try:
         import sklearn.metrics
     except ModuleNotFoundError as error:

@@ -31,7 +31,7 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> f
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, of several sides, where this score and higher ones are called unknown."""
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
     hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 

@@ -24,8 +24,8 @@ def ends_of_cut(
 ) -> dict[str, Ends | None]:
     """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
 
-    Wins: the P·N pairs of each bin count half now, and were between none and all. The threshold of an operating point
-    was in the bin that it is in now, with all or part of the bin above it.
+    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
+    point was in the same bin, with all or part of the bin above it.
     """
     bits = unknown.bits
     assert bits is not None  # the caller's scores were cut
@@ -45,7 +45,7 @@ def ends_of_cut(
 
 
 def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
     if not known.total:
         return 0, 0
     wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
@@ -56,7 +56,7 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
 def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
     """The least and the most hits.
 
-    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
+    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
     """
     enough = least_reaching(tpr, unknown.total)
     threshold = unknown.at(unknown.total - enough)
@@ -75,7 +75,7 @@ def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tup
 
 
 def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
     reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
     return side.below_score(threshold), side.below_score(reached)
 

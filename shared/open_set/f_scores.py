@@ -1,4 +1,6 @@
-"""F-scores of a sweep: to compare its samples, as numbers, and as fractions where rounding hides which is greater."""
+"""F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
+greater.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,7 @@ class MicroF(NamedTuple):
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, up to one factor for all thresholds: C is left out of both P and R."""
+    """Macro F from counts by class, up to a factor common to all thresholds: C is left out of both P and R."""
     hit = np.flatnonzero(hits)
     precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
     return precision * recall / (precision + recall) if len(hit) else Fraction()
@@ -115,9 +117,9 @@ def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
 
 
 def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
-    """F of the means over classes, from the sums over them, rounded as if once; 0/0 is 0.
+    """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0.
 
-    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus what is left over by the quotient.
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus the remainder of the division.
     """
     xp = array_namespace(precision)
     total, total_rest = _sum_and_rest(precision, recall)

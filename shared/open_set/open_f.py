@@ -1,8 +1,8 @@
 """Open-set F-scores at every distinct score, or at a list of thresholds.
 
-A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
-As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-over them give F after each (see sweep.py), and the same sweep serves any list of thresholds.
+A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater. As
+t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after each
+sample (see sweep.py). The same sweep serves any list of thresholds.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def macro_open_f(
 
 
 def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """How many known samples each class has, counted block by block."""
+    """The number of known samples of each class, counted block by block."""
     return sum(
         count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
         for block in blocks_of(classes)
@@ -75,7 +75,7 @@ def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Ar
 
 
 def _outcomes(ids: Array, correct: Array, most: int) -> Array:
-    """Twice the number of the predicted class, below `most`, plus one if it is the true one."""
+    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
     if not is_numpy_array(ids) or 2 * most > 1 << 32:
         return 2 * ids + correct
     outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
@@ -85,7 +85,7 @@ def _outcomes(ids: Array, correct: Array, most: int) -> Array:
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
-    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    """Scores in ascending order with their outcomes and, if any, counts."""
     if counts is None:
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
@@ -123,7 +123,7 @@ def micro_open_f(
 
 
 def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
-    """Pick from the F-scores after each sample, in ascending order of the scores; the first of the greatest."""
+    """The first of the greatest F-scores after each sample, in ascending order of the scores."""
     if t_list is not None:
         return _best_of(check_thresholds(t_list), scores, average)
     places, sums = _highest(scores, average)
@@ -153,7 +153,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
 
 
 def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
-    """Flag the places with the greatest F, of some in ascending order; compared exactly, since values are close."""
+    """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
     exact = average.exact(places, sums)
@@ -164,7 +164,7 @@ def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> n
 def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
-    Where F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
     counts before its part.
     """
     number = scores.shape[0]

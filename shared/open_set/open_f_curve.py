@@ -30,7 +30,7 @@ def open_f_curve(
     average: str = "macro",
     max_points: int | None = MAX_POINTS,
 ) -> dict[str, list[float]]:
-    """The open-set F-score at every distinct score, a sample being accepted as known iff score ≤ threshold.
+    """The open-set F-score at every distinct score; a sample is accepted as known iff score ≤ threshold.
 
     F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that they return it equals their value.
 

@@ -1,7 +1,7 @@
 """OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 
 Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-known ones: so the three kinds are sorted apart, and no score is sorted twice.
+known ones. So the three kinds are sorted separately, each once.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class OpenAUC(Metric):
 
     @property
     def costs(self) -> Costs | None:
-        """The costs and weights of samples in risks; None where all count the same."""
+        """The costs and weights of samples in risks; None if all count the same."""
         return as_costs(self.ood_cost, self.unknown_share)
 
     @property
@@ -167,8 +167,8 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Parameters: these columns; significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory
-    that does not grow with the samples; None keeps the scores as they are.
+    Parameters: these columns; significant_bits in [4, 52], the number of bits kept of each score (see `cut`), for
+    memory that does not grow with the samples; None keeps all.
     Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
     is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
     """
@@ -211,7 +211,7 @@ def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, for a state in which an entry may stand for several samples."""
+    """As `split_open_set`, for a state whose entries may stand for several samples."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
@@ -228,7 +228,7 @@ def kinds_of_samples(state: OpenSetState) -> Array:
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
+    """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
 

@@ -13,12 +13,12 @@ from ..ranking.vertices import MAX_POINTS, curve_vertices, table, two_sides
 def oscr_curve(
     unknown: Any, correct_known: Any, num_known: int, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The open-set classification rate curve, a sample being accepted as known iff score ≤ threshold.
+    """The open-set classification rate curve; a sample is accepted as known iff score ≤ threshold.
 
     CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
 
-    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties of unknown with
-    known samples are slanted lines, so that the trapezoids under all vertices are OpenAUC.
+    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties between unknown
+    and known samples are slanted lines, so the trapezoids under all vertices add up to OpenAUC.
 
     Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
     the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of

@@ -1,8 +1,8 @@
 """Risk and coverage of a classifier that abstains from the samples that look most unknown.
 
-Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
-wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
-is k/N, the risk e(k)/k and the generalised risk e(k)/N.
+Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
+misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
+k/N, the risk e(k)/k and the generalised risk e(k)/N.
 """
 
 from __future__ import annotations
@@ -51,10 +51,9 @@ def risk_coverage(
     Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
     an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
     unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
-    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals that they
-    are written as.
+    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are read as exact decimals.
 
-    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
+    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are rounded once; aurc is off by at most 1e-14.
     Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
     Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and

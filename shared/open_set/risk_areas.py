@@ -1,7 +1,7 @@
 """Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
-A sample that shares its score with m in all, above a others, is among the first k with probability (k − a)/m in [0, 1],
-if those that are tied are in random order: so a mean over coverages is a sum over the errors.
+If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
+clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _sum_over_errors(counts: Counts) -> int:
 
 
 def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum where several scores were cut to one."""
+    """The most that rounding may add to the sum if several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
     return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
 
@@ -67,12 +67,12 @@ def _area(sums: list[int], num_errors: int, num_right: int) -> float:
 
 
 def area_of_sum(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    """A mean of risks from their sum, divided once, at most 1."""
     return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
 
 
 def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
+    """Merge the samples of two sides into one."""
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
     if first.before is None or second.before is None:

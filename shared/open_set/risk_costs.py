@@ -1,6 +1,6 @@
-"""Selective risk where errors of two kinds cost differently, and unknown samples weigh as in the field.
+"""Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
 
-A sample that is accepted costs c if it is unknown, 1 − c if it is known and classified wrongly, and nothing else. With
+An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
 a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
 So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
 over a common denominator: each result is divided once.
@@ -69,7 +69,9 @@ def risks_with_costs(
 
 
 def _accepted(*sides: Side) -> list[np.ndarray]:
-    """How many samples of each side score at most each distinct score, ascending, after none: (T + 1,) int64 each."""
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
+    """
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]

@@ -1,4 +1,4 @@
-"""Open-set recognition: the columns that a batch of samples is reduced to.
+"""Open-set recognition: the state to which a batch of samples is reduced.
 
 A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
@@ -41,7 +41,7 @@ class OpenSetState(TypedDict):
     predicted: (N,) predicted classes
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
-    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
     significant_bits: how many bits of a score were kept; absent if all were
@@ -132,7 +132,7 @@ def _as_classes(labels: Array, unknown: Array) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known.
 
-    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
@@ -155,7 +155,7 @@ def _first_highest(predictions: Array) -> Array:
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes where columns or the option say it; they must not differ."""
+    """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
         return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
@@ -177,7 +177,7 @@ def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
 
 
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes where the score columns or `num_classes` say it.
+    """The number of known classes, if the score columns or `num_classes` determine it.
 
     Raises ValueError if they differ, or if a class id reaches it.
     """

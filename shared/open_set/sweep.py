@@ -1,7 +1,8 @@
 """One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 
-Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
-the changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into enough pieces of b bits
+Macro averages are sums of ratios over classes, of which one changes at a time. Floating-point sums would depend on the
+order of the changes, and lose digits of small ratios. So each ratio, rounded to float64, is cut into enough pieces of b
+bits
 to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 float64 adds exactly in every order.
 """
@@ -79,7 +80,7 @@ def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
 
 
 def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
+    """The number of samples of each id."""
     xp = array_namespace(ids)
     if counts is None:
         return xp.bincount(ids, minlength=length)
@@ -88,7 +89,7 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
 
 
 def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
-    """Correct samples, and all, that are accepted after each sample, in score order, block by block."""
+    """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
     xp = array_namespace(correct)
     start, stop, _ = within.indices(correct.shape[0])
     hits, accepted = int(xp.count_nonzero(correct[:start])), start

@@ -23,7 +23,7 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 
 
 def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """Different thresholds in ascending order, as an array of no dimension.
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
 
     >>> as_text(np.asarray([0.5, 0.1, 0.5]))
     array('0.1 0.5', dtype='<U7')

@@ -4,8 +4,8 @@ P(X = k) is taken relative to that of the most likely number, and ratios of neig
 
     P(X = k − 1) / P(X = k) = k·(1 − rate) / ((trials − k + 1)·rate)  ≤ 1 below the most likely number
 
-In integers, rounded down at each step, a weight is too low by less than `trials` units, and so is one that is left out
-because it has become 0. A comparison that this leaves open is made with whole numbers of any length.
+In integers, rounded down at each step, a weight is too low by less than `trials` units, and so is a weight that is left
+out because it has become 0. A comparison that this leaves undecided is repeated with integers of any length.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def tail_within(count: int, trials: int, rate: Fraction, chance: Fraction) -> bo
 
 
 def largest_within(trials: int, rate: Fraction, chance: Fraction) -> int:
-    """The largest k with P(Bin(trials, rate) ≤ k) ≤ chance, decided exactly; −1 where not even k = 0 has it.
+    """The largest k with P(Bin(trials, rate) ≤ k) ≤ chance, decided exactly; −1 if not even k = 0 qualifies.
 
     >>> [largest_within(trials, Fraction(1, 20), Fraction(1, 20)) for trials in (58, 59, 92, 93, 10_000)]
     [-1, 0, 0, 1, 463]
@@ -93,7 +93,7 @@ def _weights(trials: int, rate: Fraction, bits: int) -> tuple[int, list[int]]:
 
 
 def _is_within(count: int, trials: int, rate: Fraction, chance: Fraction) -> bool:
-    """P(Bin(trials, rate) ≤ count) ≤ chance, in whole numbers."""
+    """Whether P(Bin(trials, rate) ≤ count) ≤ chance, in integers."""
     hit, miss = rate.numerator, rate.denominator - rate.numerator
     # Σ C(trials, k)·hit^k·miss^(trials − k), by Horner's rule in hit/miss
     total, ways = 0, math.comb(trials, count)

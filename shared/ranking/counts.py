@@ -1,12 +1,11 @@
 """Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 
 Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-labels.
+score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 
-The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: how many significant bits scores were cut to; None where they were not
+    bits: the number of significant bits that scores were cut to; None if they were not cut
     """
 
     scores: Array
@@ -72,7 +71,7 @@ class Side(NamedTuple):
         return rows if self.before is None else self.before[rows]
 
     def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
+        """The score at an index, from 0, in ascending order."""
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
@@ -226,7 +225,7 @@ def runs(
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Cut the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
     scores, total = positives.scores, positives.scores.shape[0]
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()

@@ -1,9 +1,9 @@
-"""How sure an AUROC is, and whether two differ: the variance of DeLong, from exact sums of mid-ranks.
+"""DeLong's variance, confidence interval and paired test for AUROC, from exact sums of mid-ranks.
 
 The placement of a positive is the share of the negatives that it scores above, ties counting half: the mean over the
 positives is the AUROC, and their variance, with that of the negatives' placements, gives its own. Twice a placement's
-numerator is an integer. So all sums are integers, each result is one fraction that is rounded in the end, and neither
-the order of the samples nor the way to a number changes a bit.
+numerator is an integer, so all sums are integers and each result is one fraction, rounded at the end: results do not
+depend on the order of the samples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PairedTest(NamedTuple):
     difference: first − second
     variance: the variance of the difference
     z: the difference in standard deviations
-    p_value: the chance of such a |z| or more where there is no difference
+    p_value: the probability of such a |z| or more if there is no difference
     """
 
     difference: float
@@ -130,7 +130,7 @@ def _twice_placements(positives: Array, negatives: Array) -> tuple[Array, Array]
 
 
 def _mean_and_variance(over: Array, under: Array) -> tuple[Fraction, Fraction]:
-    """Of the mean of placements, from twice the numerators of both sides, or of their differences between models."""
+    """The mean and its variance, from twice the numerators of both sides, or of their differences between models."""
     m, n = over.shape[0], under.shape[0]
     total, squares = _sums(over)
     other_total, other_squares = _sums(under)

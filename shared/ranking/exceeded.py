@@ -1,4 +1,4 @@
-"""Thresholds that are exceeded: the decision of a score of the data, as score > threshold."""
+"""Thresholds that a score of the data exceeds, for decisions score > threshold."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .counts import Side
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    It is the next lower score of all sides, or −inf below all, and so stays what it is in whatever precision it is
-    compared. It is inf for None, where nothing is to be detected, and NaN for a score of −inf, which exceeds no t.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
     if score is None:
         return math.inf

@@ -1,7 +1,7 @@
-"""Thresholds with guarantees: for the samples at hand, or with a confidence for new ones.
+"""Thresholds with guarantees, for these samples or, with a confidence, for new ones.
 
-The scores are ranks only, so a promise of new data needs no more than that old and new samples are independent and of
-one distribution. Pixels of an image are not independent: take one score an image.
+Only ranks are used, so a guarantee for new data only requires that old and new samples are independent and from one
+distribution. Pixels of an image are not independent: take one score per image.
 """
 
 from __future__ import annotations
@@ -34,23 +34,24 @@ class GuaranteedCoverage(NamedTuple):
 def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | None = None) -> float:
     """The lowest threshold that at most a share of the known samples exceeds: of these samples, or of new ones.
 
-    Without a confidence_level, of these samples: t = min {t : |{i : s_i > t}| / N ≤ fpr}. About every second time, more
-    than this share of new known samples exceeds it: for 200 samples and an fpr of 5 %, 60 % of the time.
+    Without a confidence_level, of these samples: t = min {t : |{i : s_i > t}| / N ≤ fpr}. On new data, the share is
+    exceeded about half of the time: for 200 samples and an fpr of 5 %, 60 % of the time.
 
     With a confidence_level, t is the score that m samples rank above, m the largest integer with
 
         P(Bin(N, fpr) ≤ m) ≤ 1 − confidence_level,
 
-    and then the share of new known samples with a score > t is at most `fpr`, with that confidence: whatever the
-    distribution of the scores, as long as old and new samples are drawn from it independently. Where scores tie, the
-    confidence is higher. The integer is computed exactly, from both numbers as the decimals that they are written as.
+    and then the share of new known samples with a score > t is at most `fpr`, with that confidence, for any
+    distribution from which old and new samples are drawn independently. If scores tie, the confidence is higher. The
+    integer is computed exactly, with both numbers read as exact decimals.
 
     Fit it on known (in-distribution, normal) validation data alone; a sample is then detected iff its score > t.
 
     Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1], or in (0, 1) with a
     confidence_level, which lies in (0, 1).
     Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, a number out of range, and fewer scores than a promise needs, which it names.
+    Raises ValueError for NaN, no scores, a number out of range, and too few scores for the guarantee; the message says
+    how many it needs.
     Source: Wilks, Determination of Sample Sizes for Setting Tolerance Limits, Annals of Mathematical Statistics 1941.
 
     >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
@@ -80,7 +81,7 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
 def guaranteed_coverage(
     errors: Any, right: Any, risk: float, confidence_level: float = 0.95, candidates: int = 20
 ) -> GuaranteedCoverage:
-    """The highest coverage at which an abstaining classifier's risk on new data is bounded, with a confidence.
+    """The highest coverage of an abstaining classifier whose risk on new data is bounded, with a confidence.
 
     Of N samples, candidate j of `candidates` accepts those below the score of rank ⌊N·j/candidates⌋ + 1 in ascending
     order, the last one all samples. It passes if, with k errors among the n that it accepts,
@@ -88,17 +89,17 @@ def guaranteed_coverage(
         P(Bin(n, risk) ≤ k) ≤ (1 − confidence_level) / candidates,
 
     in other words, if the upper end of Clopper and Pearson's interval of k/n is at most `risk`. The confidence holds
-    for all candidates together (Bonferroni), so the largest that passes keeps it, ties and all: with confidence
-    `confidence_level`, a new sample that is accepted is an error with a probability of at most `risk`.
+    for all candidates together (Bonferroni), so also for the largest that passes, even with ties: with confidence
+    `confidence_level`, a new accepted sample is an error with probability at most `risk`.
 
-    `coverage@risk5` of `risk_coverage` chooses its threshold on the data that it reports on, and promises nothing for
+    `coverage@risk5` of `risk_coverage` chooses its threshold on the data that it reports on, and guarantees nothing for
     new data.
 
     Parameters: errors (E,) and right (R,), scores of samples that must not be accepted, and of the others, higher is
     more uncertain or unknown, no NaN, at least one sample; risk and confidence_level in (0, 1); candidates, an int of
     at least 1: more of them find a higher coverage, and each has to pass a stricter test.
     Returns (coverage, threshold): a sample is accepted iff its score ≤ threshold. The threshold lies between two
-    scores, just below the upper one; it is inf where all samples are accepted, and (0.0, −inf) says that none are.
+    scores, just below the upper one; it is inf if all samples are accepted; (0.0, −inf) means that none is.
     Raises ValueError for NaN, no samples, a number out of range, and if no candidate passes where scores are −inf,
     which no threshold refuses.
     Source: Clopper and Pearson, Biometrika 1934; Geifman and El-Yaniv, Selective Classification for Deep Neural

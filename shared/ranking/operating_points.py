@@ -1,4 +1,4 @@
-"""Operating points: the best value of one rate among the thresholds at which another meets its bound."""
+"""Operating points: the best value of one rate over the thresholds at which another meets its bound."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Of thresholds with equal values, the one that the fewest samples exceed is taken.
+    Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
     Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
@@ -77,8 +77,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
             return []
         values = xp.where(allowed, _rate(rate, counts), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [PointOfScores(*(float(column[at]) for column in here))]
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0]
+            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])

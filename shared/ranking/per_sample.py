@@ -1,6 +1,6 @@
 """A table with a row for each sample: its score, reference, decision and outcome.
 
-Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 """
 
 from __future__ import annotations

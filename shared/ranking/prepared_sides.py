@@ -1,9 +1,10 @@
-"""States that are sides of scores, prepared: each side sorted once, and its different scores as rows."""
+"""Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,7 +43,7 @@ class PreparedSides(Prepared):
 
     @cached_property
     def drawn_from(self) -> list[Rows]:
-        """The different scores of each side; quantiles of them where there are many."""
+        """The distinct scores of each side, or their quantiles if there are many."""
         return rows_of_sides(*self.sides)
 
     @cached_property
@@ -63,8 +64,10 @@ class PreparedSides(Prepared):
         """Results of the state, or of drawn rows."""
         if counts is None:
             return self.metric.rates(*self.sides)
-        parts = np.split(counts, self._ends[:-1])
-        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""

@@ -1,4 +1,4 @@
-"""How sure a proportion is: the interval of Wilson, and the quantile of the normal distribution that intervals need."""
+"""Wilson's interval of a proportion, and the quantile of the normal distribution that intervals need."""
 
 from __future__ import annotations
 

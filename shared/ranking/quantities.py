@@ -1,7 +1,7 @@
 """Quantities computed from runs of thresholds, any number of them in one pass.
 
-Parts that are summed are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); parts of which the best
-is taken are single divisions. So results are identical for any order of the samples, any batches and any runs.
+Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+results are identical for any order of the samples, any batches and any runs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .rounding import was_cut
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `higher` says whether higher is better; None where neither direction is, or where the quantity is no result.
-    `bounds` has other parts for `value`, which bound the value before scores were cut; None where no bounds are known.
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
 
     part: Callable[[Counts], Any]

@@ -10,12 +10,12 @@ from .vertices import MAX_POINTS, Vertices, checked_sides, curve_vertices, table
 
 
 def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
-    """The ROC curve: both rates at every threshold, a sample being detected iff score > threshold.
+    """The ROC curve: both rates at every threshold; a sample is detected iff score > threshold.
 
     TPR(t) = |{i : p_i > t}| / P,  FPR(t) = |{j : n_j > t}| / N
 
     It starts at the highest score, where nothing is detected, and ends at −inf, where everything is, including scores
-    of −inf. Ties are slanted lines, so that the trapezoids under all vertices are the AUROC.
+    of −inf. Ties are slanted lines, so the trapezoids under all vertices add up to the AUROC.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
     max_points, at least 4, or None for every vertex. With more vertices than that, a vertex is dropped if the drawn
@@ -45,12 +45,12 @@ def rising(num_positives: int, num_negatives: int) -> Any:
 def precision_recall_curve(
     positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
-    """The precision-recall curve at every threshold, a sample being detected iff score > threshold.
+    """The precision-recall curve at every threshold; a sample is detected iff score > threshold.
 
-    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, the precision is 1
+    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  if nothing is detected, the precision is 1
 
-    Where precision falls at one recall, the scores of the negatives in between are left out. The trapezoids under all
-    vertices are the area of `aupr`; the steps are the average precision.
+    If precision falls at a fixed recall, the negatives' scores in between are left out. The trapezoids under all
+    vertices add up to `aupr`, the steps to the average precision.
 
     Parameters and errors: as of `roc_curve`. The drawn line passes a dropped vertex at its own precision, at most
     1/(max_points // 4) of recall away.

@@ -1,7 +1,7 @@
 """Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 
-Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged: so a score has one value in all batches, and
-states of batches can be joined.
+Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+and states can be joined.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A score by its rank among more scores than memory holds, exactly: digit by digit of its bit pattern.
+"""Find a score by its rank among more scores than fit in memory, exactly, digit by digit of its bit pattern.
 
 Each pass over the scores counts the next 16 bits of those that share the digits before: two passes for float32, four
 for float64, and 65,536 counts however many scores there are.
@@ -53,7 +53,9 @@ def _search(chunks: Iterable[np.ndarray], rank: Callable[[int], int], dtype: np.
 
 
 def _keys(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Unsigned integers in the order of the scores: of negative floats all bits are flipped, of others the sign's."""
+    """Unsigned integers in the order of the scores: all bits of negative floats are flipped, and the sign bit of
+    others.
+    """
     patterns = (scores.astype(dtype).reshape(-1) + dtype.type(0)).view(_UNSIGNED[dtype])  # 0.0 for −0.0
     sign = patterns.dtype.type(1 << (8 * dtype.itemsize - 1))
     return np.where(patterns & sign, ~patterns, patterns | sign)

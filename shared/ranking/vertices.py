@@ -1,7 +1,7 @@
-"""The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
+"""The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
 
-Between two distinct scores a curve is straight: so its vertices are all of it, and the area under them is exact. Where
-there are more than a picture can show they are thinned run by run, so no more than a run of them is held at a time.
+A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
+exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PER_CELL = 4  # the first, the last, the lowest and the highest
 class Vertices(NamedTuple):
     """Vertices of a curve, from "nothing is detected" to "everything is".
 
-    thresholds: (V,) float64, a sample is detected iff score > threshold; the first is the highest score, where nothing
-        is, and the last −inf, where everything is
+    thresholds: (V,) float64, a sample is detected iff score > threshold; the first is the highest score, at which
+    nothing is, and the last −inf, at which everything is
     tp: (V,) int64, positives detected
     fp: (V,) int64, negatives detected
     """
@@ -54,7 +54,7 @@ def two_sides(**sides: Any) -> tuple[Side, Side]:
 
 
 def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:
-    """The vertices of a curve, thinned as `thinned` does where there are more than `max_points`; None keeps all.
+    """The vertices of a curve, thinned by `thinned` if there are more than `max_points`; None keeps all.
 
     Parameters: both sides in one type and without NaN, the positives not empty; place, where vertices lie.
     """
@@ -75,7 +75,7 @@ def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: i
 
 
 def _exceeded(vertices: Vertices, positives: Side, negatives: Side) -> np.ndarray:
-    """The highest score that is not detected at each vertex; −inf where all are."""
+    """The highest score that is not detected at each vertex; −inf if all are."""
     highest = np.full(len(vertices.tp), -np.inf)
     for side, detected in ((positives, vertices.tp), (negatives, vertices.fp)):
         if side.total:
@@ -91,9 +91,8 @@ def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]]
     """Thin out vertices to at most `max_points`, keeping the first and the last.
 
     Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
-    and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,
-    at most w away in position. Where the position is the mean of two coordinates that both rise, the line is at most
-    w/√2 away.
+    and the first highest vertex are kept. So the drawn line has a point at the height of each dropped vertex, at most w
+    away in position. If the position is the mean of two rising coordinates, the line is at most w/√2 away.
 
     Parameters: vertices, a NamedTuple of arrays (V,); place, their positions and heights; max_points of at least 4.
     """
@@ -132,7 +131,7 @@ def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
 
 
 def _scores_at(side: Side, places: Array, otherwise: Array) -> Array:
-    """The scores of samples by their places in ascending order; past the end, where no vertex is, any."""
+    """The scores of samples by their indices in ascending order; any score past the end, where there is no vertex."""
     num_rows = side.scores.shape[0]
     if not num_rows:
         return otherwise

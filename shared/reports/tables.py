@@ -123,6 +123,17 @@ def _check(**options: Any) -> None:
             raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
 
 
+def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | None) -> list[str] | None:
+    """The keys of results that match the patterns, as `make_table` takes them; None for all, without patterns.
+
+    Raises ValueError for a pattern that matches nothing.
+    """
+    if patterns is None:
+        return None
+    cells = _cells({name: numbers_of(result) for name, result in results.items()})
+    return _chosen([*dict.fromkeys(key for _, _, key in cells)], patterns, "keys")
+
+
 def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
     """The kinds of the keys of saved results, if the results have them."""
     kinds = results.get(KINDS)

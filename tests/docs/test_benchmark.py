@@ -187,7 +187,7 @@ def test_other_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     bytes_.write_bytes(b"sample,score\n\xff\xfe")
     for arguments, message in {
         (str(bytes_),): "expected comma-separated values in UTF-8",
-        (str(tmp_path / "none.csv"),): "No such file or directory",
+        (str(tmp_path / "none.csv"),): r"^error: \S+none.csv: no such file or directory$",
         (good, "--model", str(tmp_path / "none"), "--dataset", "us/ood"): "--model: expected the folder of the",
         (good, "--model", str(tmp_path), "--dataset", "us/ood", "--source-org", "us"): "source_url: expected one",
     }.items():

@@ -99,6 +99,8 @@ FAULTS = r"""() => {
         if (/(^|\n)\|.*\|/.test(words)) faults.push(`a table is none: ${start(part)}`);
         if (/\{ ?[.#:]/.test(words)) faults.push(`attributes are shown: ${start(part)}`);
     }
+    for (const formula of all("math"))
+        if (formula.textContent.includes("\\")) faults.push(`a formula shows a backslash: ${start(formula)}`);
     for (const heading of all("h2, h3, h4"))
         if (/__\w+__/.test(heading.textContent)) faults.push(`a dunder: ${start(heading)}`);
     return faults;

@@ -10,8 +10,10 @@ import pytest
 
 from tests.package.rooms import PACKAGE
 
-SPACES = Path(__file__).resolve().parents[2] / "spaces"
-FILES = sorted([*PACKAGE.rglob("*.py"), *SPACES.rglob("*.py")])
+ROOT = Path(__file__).resolve().parents[2]
+OTHERS = [file for folder in ("benchmark", "demo", "docs", "spaces") for file in (ROOT / folder).rglob("*.py")]
+SCRIPTS = [file for file in (ROOT / "metrics").glob("*/*.py") if file.name != "_kernel.py"]  # a copy of the package
+FILES = sorted([*PACKAGE.rglob("*.py"), *OTHERS, *SCRIPTS, ROOT / "setup.py"])
 BEGINNINGS = ("Those ", "What ", "So many ")
 NAMES = {"found", "given", "told", "asked", "made"}
 

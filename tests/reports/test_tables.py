@@ -10,6 +10,7 @@ import re
 import shutil
 import statistics
 import subprocess
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
 from openworld_metrics.reports.leaderboard.resamples import ResampledFiles
 from openworld_metrics.reports.rendering import FORMS
+from openworld_metrics.reports.tables import keys_of
 from tests import cases
 from tests.conftest import Run
 
@@ -466,6 +468,7 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
         table = compare("ood_bench", models[best], models[name], **given)
         p = table["p_value"][0]
         assert found[name, "mean", "auroc"] == (p > 0.025)
+    assert run("table", *files, "--groups", "all,mean", "--second") == (code, output, errors)
     # other samples, or other options, cannot be compared
     other = {name: json.loads(Path(f"{name}.json").read_text()) for name in models}
     other["far"]["samples"]["options"] = {}
@@ -475,13 +478,15 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
 
 
-def with_samples(runs: dict[str, Any], labels: Any, groups: Any = None) -> dict[str, dict[str, Any]]:
+def with_samples(
+    runs: dict[str, Any], labels: Any, groups: Any = None, metrics: Sequence[str] = ("auroc",)
+) -> dict[str, dict[str, Any]]:
     """Results of scores by the name of the file, as --save-samples keeps them."""
     results = {}
     for name, scores in runs.items():
-        metric = OODBench(metrics=["auroc"])
+        metric = OODBench(metrics=metrics)
         metric.add_batch(predictions=scores, references=labels, **({} if groups is None else {"groups": groups}))
-        samples = samples_of(metric, {"metrics": ["auroc"]})
+        samples = samples_of(metric, {"metrics": list(metrics)})
         summary = metric.summary()
         results[name] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
     return results
@@ -523,6 +528,25 @@ def test_models_of_several_seeds() -> None:
     assert undecided(results, seeds="x[0-9]") == {}  # they would be in the names of groups
 
 
+def test_keys_to_compare_change_no_comparison() -> None:
+    """Other metrics are left out, so a file that has no others can be compared, too."""
+    rng = np.random.default_rng(2)
+    labels = np.arange(200) % 2
+    scores = {name: rng.normal(size=200) + (i + 1) * labels for i, name in enumerate("abc")}
+    results = with_samples(scores, labels, metrics=["auroc", "fpr95tpr"])
+    every = undecided(results)
+    assert len(every) == 4
+    for key in ("auroc", "fpr95tpr"):
+        own = undecided(results, keys=[key])
+        assert own == {place: alike for place, alike in every.items() if place[2] == key}
+        results["a"]["samples"]["options"] = {"metrics": [key]}
+        assert undecided(results, keys=[key]) == own
+        results["a"]["samples"]["options"] = results["b"]["samples"]["options"]
+    assert undecided(results, keys=["closed_set_accuracy"]) == {}
+    with pytest.raises(ValueError, match="keys: expected some of auroc, fpr95tpr, got 'aurok'"):
+        keys_of(results, ["auroc", "aurok"])
+
+
 @pytest.mark.parametrize("groups", [None, ["a", "b", None, "b"] * 25])
 def test_all_models_are_drawn_alike(groups: Any) -> None:
     """The same samples for all: what ranks them alike has the same numbers in each resample; by the plainest loop."""
@@ -534,7 +558,7 @@ def test_all_models_are_drawn_alike(groups: Any) -> None:
         name: metric_of(result["samples"])
         for name, result in with_samples({"x": scores, "y": 2 * scores, "z": other}, labels, groups).items()
     }
-    files = ResampledFiles(metrics, 50)
+    files = ResampledFiles(metrics, lambda names: 50)
     for key in ["auroc"] if groups is None else ["auroc", ("a", "auroc")]:
         assert (files.difference("x", "y", key) == 0).all()
         assert (files.difference("x", "z", key) == files.difference("y", "z", key)).all()
@@ -551,7 +575,7 @@ def test_all_models_are_drawn_alike(groups: Any) -> None:
                 for own in (scores, other)
             )
             drawn.append(one - two)
-        many = ResampledFiles(metrics, 2000).difference("x", "z", "auroc")
+        many = ResampledFiles(metrics, lambda names: 2000).difference("x", "z", "auroc")
         assert np.mean(many) == pytest.approx(np.mean(drawn), abs=0.006)
         assert np.std(many) == pytest.approx(np.std(drawn), rel=0.1)
 

@@ -6,8 +6,9 @@
   const short = (value) => {
     if (value === null) return "inf";
     if (Number.isInteger(value) && Math.abs(value) >= 1000) return value.toLocaleString("en");
-    const small = value !== 0 && !(Math.abs(value) >= 5e-4 && Math.abs(value) < 1e6);
-    if (small) return value.toExponential(2);
+    const size = Math.abs(value);
+    if (value !== 0 && !(size >= 1e-5 && size < 1e6)) return value.toExponential(2);
+    if (size > 0 && size < 5e-4) return value.toFixed(size >= 1e-4 ? 5 : 6);
     let digits = 3;  // more where three would read as 1, which it is not
     while (digits < 16 && Math.abs(value) !== 1 && Math.abs(+value.toFixed(digits)) === 1) digits += 1;
     return value.toFixed(digits);
@@ -15,10 +16,15 @@
 
   // fraction or percent: one of them on a whole page, whatever is drawn anew
   const inPercent = {};
+  const percentage = (share) => {
+    let digits = 1;  // more where one would read as 0 or 100, which it is not
+    while (digits < 12 && ![0, 1].includes(share) && [0, 100].includes(Math.abs(+(100 * share).toFixed(digits)))) digits += 1;
+    return (100 * share).toFixed(digits);
+  };
   const asShown = (cell, percent) => {
     const full = +cell.dataset.full;
     const kinds = cell.classList, inPercent = percent && kinds.contains("rate");
-    const digits = (value) => (inPercent ? (100 * value).toFixed(1) : short(value));
+    const digits = (value) => (inPercent ? percentage(value) : short(value));
     const text = kinds.contains("difference")
       ? `${full < 0 ? "−" : "+"}${digits(Math.abs(full))}${inPercent && kinds.contains("points") ? " points" : ""}`
       : `${digits(full)}${inPercent ? " %" : ""}`;
@@ -34,12 +40,21 @@
   };
   const sweepOf = (box) => box.sweep ??= JSON.parse(box.dataset.sweep);
   const rangeOf = (box) => box.querySelector("input[type=range]");
+  // what a screen reader says of the slider: the threshold and its rates, as the page shows them
+  const speak = (box) => {
+    const sweep = sweepOf(box), slider = rangeOf(box), i = +slider.value;
+    const said = (name) => {
+      const percent = inPercent[box.dataset.name] && !sweep.ratios.includes(name), now = value(sweep, name, i);
+      return `${name} ${percent ? `${percentage(now)} %` : short(now)}`;
+    };
+    const spoken = [sweep.texts[i], ...[...Object.keys(sweep.rates), ...Object.keys(sweep.values)].map(said)].join(", ");
+    if (slider.getAttribute("aria-valuetext") !== spoken) slider.setAttribute("aria-valuetext", spoken);
+  };
   const move = (box, place, promise = "") => {
     const sweep = sweepOf(box), slider = rangeOf(box), i = Math.min(place, sweep.thresholds.length - 1);
     slider.max = sweep.thresholds.length - 1;
     slider.value = i;
-    const spoken = Object.keys(sweep.rates).map((name) => `${name} ${short(value(sweep, name, i))}`);
-    slider.setAttribute("aria-valuetext", [sweep.texts[i], ...spoken].join(", "));
+    speak(box);
     box.querySelector("[data-typed]").value = sweep.texts[i];
     for (const cell of box.querySelectorAll("[data-count]"))
       cell.textContent = sweep.counts[cell.dataset.count][i].toLocaleString("en");
@@ -152,9 +167,9 @@
     link.click();
     if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
   };
-  const picture = (plot, title, format) => {
+  const picture = (plot, title, format, ground = "white") => {
     const layout = structuredClone(plot.layout), {width, height} = plot.getBoundingClientRect();
-    Object.assign(layout, {paper_bgcolor: "white", plot_bgcolor: "white", title: {text: title, font: {size: 15}}});
+    Object.assign(layout, {paper_bgcolor: ground, plot_bgcolor: ground, title: {text: title, font: {size: 15}}});
     layout.font = {...layout.font, color: "#18181b"};
     layout.margin = {...layout.margin, t: 48};
     const size = {width: Math.max(600, Math.round(width)), height: Math.round(height) + 10};
@@ -175,16 +190,21 @@
   };
   const report = async (button) => {
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
+    const percent = inPercent[name];  // the numbers of a report are fractions
+    if (percent) show(name, false);
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".picture").querySelector(".take").dataset.title;
-      figures.push(`<figure class="card"><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+      // within the page, so that its colours are those of the theme
+      const drawn = decodeURIComponent((await picture(plot, title, "svg", "rgba(0, 0, 0, 0)")).replace(/^[^,]*,/, ""));
+      figures.push(`<figure class="card" role="img" aria-label="${title}">${drawn}</figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
     threshold?.querySelectorAll("input[data-typed]").forEach((input) => input.replaceWith(input.value));
     threshold?.querySelectorAll("button.number").forEach((button) => button.replaceWith(...button.childNodes));
-    threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
+    threshold?.querySelectorAll("input[type=range], button, select, [hidden], .clicks").forEach((part) => part.remove());
     const small = [...document.querySelectorAll(`#${name}-strip .strip button`)];
     const strip = `<div class="tiles">${small.map((one) => `<div class="tile">${one.innerHTML}</div>`).join("")}</div>`;
+    if (percent) show(name, true);
     const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
     save(page.replace("<!--strip-->", () => strip).replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
   };
@@ -194,7 +214,7 @@
   const showTraces = (plot, percent) => (plot.data ?? []).forEach((trace, k) => {
     const [from, to] = percent ? [":.3f}", ":.1%}"] : [":.1%}", ":.3f}"];
     const now = trace.name ?? "", before = namedInFractions.get(trace);
-    const name = !percent ? (before ?? now) : now.replace(/= ([01]\.\d+)/g, (all, share) => `= ${(100 * share).toFixed(1)} %`);
+    const name = !percent ? (before ?? now) : now.replace(/= ([01]\.\d+)(?!\d| %)/g, (all, share) => `= ${percentage(+share)} %`);
     if (percent && name !== now) namedInFractions.set(trace, now);
     const moved = {};
     if (name !== now) moved.name = name;
@@ -207,6 +227,7 @@
   // whatever is drawn anew is shown as the page is
   const showRates = (name) => {
     for (const cell of document.querySelectorAll(`#${name}-results .rate[data-full]`)) asShown(cell, inPercent[name]);
+    for (const box of document.querySelectorAll(`#${name}-results .threshold`)) speak(box);
     const [from, to] = inPercent[name] ? ["~g", "~%"] : ["~%", "~g"];
     document.querySelector(`#${name}-results`)?.classList.toggle("percent", inPercent[name]);
     for (const plot of plotsOf(name)) {
@@ -215,11 +236,13 @@
       if (axes.length) window.Plotly.relayout(plot, Object.fromEntries(axes.map((axis) => [`${axis}.tickformat`, to])));
     }
   };
-  const digits = (button) => {
-    const name = button.parentElement.dataset.name;
-    inPercent[name] = button.dataset.digits === "percent";
-    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+  const show = (name, percent) => {
+    inPercent[name] = percent;
     showRates(name);
+  };
+  const digits = (button) => {
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+    show(button.parentElement.dataset.name, button.dataset.digits === "percent");
   };
   const rows = (button) => {
     const text = (cell) => {  // with all digits, whatever is shown

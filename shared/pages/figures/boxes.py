@@ -47,7 +47,7 @@ STYLES = {
     RIGHT: Style(GREEN, "solid", "✓"),
     UNKNOWN_CALLED_UNKNOWN: Style(BLUE, "solid", "✓ unknown"),
     WRONG_CLASS: Style("#a06a00", "dash", "≠"),
-    CALLED_UNKNOWN: Style("#857a00", "dashdot", "≠ unknown"),
+    CALLED_UNKNOWN: Style("#807600", "dashdot", "≠ unknown"),
     UNKNOWN_CALLED_KNOWN: Style(PURPLE, "longdash", "unknown!"),
     MISSED: Style(ORANGE, "dot", "missed"),
     NO_OBJECT: Style(GREY, "solid", "–"),

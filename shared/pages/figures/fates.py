@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 from ...detection.fates import FATES
 from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
-from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure
+from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure, ink_on
 
 TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # not needed for the fates
 FATE_COLORS = {
     "found": GREEN,
     "called another known": "#a06a00",
-    "called unknown": "#857a00",
+    "called unknown": "#807600",
     "called known": PURPLE,
     "badly placed": BLUE,
     "both": GREY,
@@ -41,6 +41,7 @@ def draw_fates(computed: Computed) -> go.Figure:
             customdata=counts,
             textposition="inside",
             insidetextanchor="middle",
+            insidetextfont=dict(color=ink_on(FATE_COLORS[fate])),
             marker=dict(color=FATE_COLORS[fate]),
             hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.3f}})<extra></extra>",
         )

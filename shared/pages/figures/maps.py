@@ -18,7 +18,7 @@ from .computed import Computed
 from .decisions import said_at
 from .digits import plain_threshold, short
 from .roc import Curve, draw_roc_curves, overlay
-from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, photograph_behind
+from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, legend_title, photograph_behind
 from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels drawn along each side of a map
@@ -164,12 +164,12 @@ def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: 
     level = next(iter(sides))
 
     def titled(detector: Computed, level: str, name: str = "") -> str:
-        return f"{name}{level}s, {short(detector.results[f'{level}_auroc'])}"
+        return f"{name}{level}s = {short(detector.results[f'{level}_auroc'])}"
 
     named = {titled(computed, level): both for level, both in sides.items()}
     for name, rival in computed.rivals.items():
         named[titled(rival, level, f"{name}, ")] = level_sides(rival.state, level)
-    fig = draw_roc_curves(figure("FPR", "TPR"), named)
+    fig = draw_roc_curves(figure("FPR", "TPR"), named).update_layout(legend_title=legend_title("AUROC"))
     if level == "pixel":
         x, y = until(limit, *map(np.asarray, (fig.data[0].x, fig.data[0].y)))
         shade: Any = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip", showlegend=False)

@@ -58,11 +58,15 @@ def overlay(
     curves: tables with a column `said`, the decision at each point
     x, y: columns of these tables; hover: the text at a point; first: extra style of the first curve
     place: the index of the first curve among all detectors, so that each keeps its colour
-    A click on the first curve moves the threshold; the others have thresholds of their own.
+    A click on any moves the threshold of the first detector to its nearest point.
     """
-    first = {"meta": STEERS, **first}
     for (name, table), (color, dash) in zip(curves.items(), lines_of(len(curves), place)):
-        style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
+        style = {
+            "line": {**line, "dash": dash},
+            "hovertemplate": f"{name}<br>{hover}<extra></extra>",
+            "meta": STEERS,
+            **first,
+        }
         curve(fig, table[x], table[y], name, color, table["said"], **style)
         first = {}
     return fig

@@ -7,22 +7,29 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-# Okabe and Ito's colours with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
-SHADE = "rgba(0, 114, 178, 0.16)"  # below a BLUE line
+# Okabe and Ito's colours for classes of samples: BLUE for known ones, ORANGE for unknown ones. LINES are for detectors.
+# All have a contrast of at least 3 on white and on the dark ground of `layout.THEME`
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#828289"
+SHADE = "rgba(128, 128, 128, 0.18)"  # below a line
 LINES = (
-    (BLUE, "solid"),
-    (ORANGE, "dash"),
-    (GREEN, "dot"),
+    ("#8e4fb5", "solid"),
+    ("#00866b", "dash"),
+    ("#a87400", "dot"),
     (PURPLE, "dashdot"),
     (GREY, "longdash"),
-)  # for several lines
+)  # for detectors, in their order, and other lines
 RATE_TICKS = "~g"  # on axes of rates; page.js turns them, and %{x:.3f} in hovers, to percent and back
 _GRID = "rgba(128, 128, 128, 0.25)"
 _NO_BUTTONS = [
     *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
     *("hoverClosestCartesian", "hoverCompareCartesian", "toggleSpikelines", "togglehover"),
 ]
+
+
+def ink_on(color: str) -> str:
+    """The colour of text on a ground, black or white, whichever has the higher contrast."""
+    red, green, blue = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return "#18181b" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.2 else "white"
 
 
 def figure(x: str, y: str, **layout: Any) -> go.Figure:
@@ -55,6 +62,11 @@ def legend_inside(fig: go.Figure) -> go.Figure:
     ground = dict(bgcolor="rgba(128,128,128,0.08)", font=dict(size=12))
     corner = dict(orientation="v", yref="paper", xref="paper", x=0.98, xanchor="right", y=0.03, yanchor="bottom")
     return fig.update_layout(legend={**corner, **ground})
+
+
+def legend_title(words: str) -> dict[str, Any]:
+    """The title of a legend: the name of the numbers in it."""
+    return dict(text=words, font=dict(size=12))
 
 
 def curve(

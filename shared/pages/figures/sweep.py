@@ -37,7 +37,8 @@ def _as_sweep(levels: Mapping[str, Any]) -> Sweep:
     order = np.argsort(levels["confidence"])
     at = np.asarray(levels["confidence"], np.float64)[order]
     values = {name: np.asarray(levels[name], np.float64)[order] for name in RATE_STYLES if name in levels}
-    return Sweep(at, np.nextafter(at, np.inf), {}, {}, values, {}, {}, "boxes of confidence ≥")
+    rule = "boxes of confidence ≥"
+    return Sweep(at, np.nextafter(at, np.inf), {}, {}, values, {}, {}, rule, ratios=("WI", "A-OSE"))
 
 
 def draw_sweep(computed: Computed) -> go.Figure:
@@ -53,7 +54,8 @@ def draw_sweep(computed: Computed) -> go.Figure:
         counted = isinstance(levels[name][0], int)
         # between two confidences, only predictions of the higher one reach the threshold
         axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
-        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.3f}}<extra></extra>"
+        digits = ".3f" if sweep.is_share(name) else ".4g"
+        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:{digits}}}<extra></extra>"
         title = f"{name}, count" if counted else name
         x, y = sweep.thresholds.tolist(), values.tolist()
         curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover, meta=STEERS)

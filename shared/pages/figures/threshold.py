@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ class Sweep(NamedTuple):
     promises: the guarantee of a preset as a sentence for a paper, with {threshold} for the number
     single: whether scores are float32
     flagged: the column of `table` that counts the scores above the threshold; "" if single samples are not listed
+    ratios: the names of values that are no shares, and are never shown in percent
     """
 
     thresholds: np.ndarray
@@ -48,6 +49,7 @@ class Sweep(NamedTuple):
     promises: Mapping[str, str] = {}
     single: bool = False
     flagged: str = ""
+    ratios: Collection[str] = ()
 
     def at(self, name: str, place: int) -> float:
         """A rate, a value or the threshold itself at an index.
@@ -63,6 +65,10 @@ class Sweep(NamedTuple):
             return float(self.values[name][place])
         above, below = (sum(int(self.counts[part][place]) for part in parts) for parts in self.rates[name])
         return above / below if below else 0.0
+
+    def is_share(self, name: str) -> bool:
+        """Whether a rate or value is a share, which may be shown in percent."""
+        return name != THRESHOLD and name not in self.ratios
 
     def text(self, place: int) -> str:
         """The threshold at an index as the shortest decimal that makes the same decisions, to show and to type."""
@@ -94,6 +100,7 @@ class Sweep(NamedTuple):
             "counts": {name: column.tolist() for name, column in self.counts.items()},
             "rates": self.rates,
             "values": {name: column.tolist() for name, column in self.values.items()},
+            "ratios": [*self.ratios],
             "presets": self.presets,
             "promises": self.promises,
         }
@@ -157,8 +164,8 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
 
 
 def _digits(sweep: Sweep, name: str) -> str:
-    """How a number is written on hover: rates with the three decimals that page.js turns into percent."""
-    return ".4g" if name == THRESHOLD else ".3f"
+    """How a number is written on hover: shares with the three decimals that page.js turns into percent."""
+    return ".3f" if sweep.is_share(name) else ".4g"
 
 
 _FRONT = "#85858f"

@@ -80,7 +80,7 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
 
 def _said(missed: int, flagged: int, defect: int) -> str:
     """The errors of an image in words."""
-    return f"missed {missed / defect:.0%}, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
+    return f"missed {100 * missed / defect:.0f} %, flagged {flagged:,} px" if defect else f"flagged {flagged:,} px"
 
 
 def no_pixels() -> Any:

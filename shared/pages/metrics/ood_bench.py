@@ -20,7 +20,7 @@ from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.ranked import Ranked
 from ..figures.roc import draw_pr, draw_roc_curves
-from ..figures.style import BLUE, ORANGE, figure
+from ..figures.style import BLUE, ORANGE, figure, legend_title
 from ..figures.threshold import Sweep, moving_line, moving_point
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
@@ -58,23 +58,29 @@ def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_ood(computed)
     sides = [(computed.title, computed, (out, inside))]
     sides += [(name, rival, _sides(rival)) for name, rival in computed.rivals.items()]
-    sampled = computed.options["step"] is not None
+    sampled, several = computed.options["step"] is not None, len(sides) > 1
+    pooled = " pooled" * computed.pooled
 
     def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
         """Both sides of each detector by its name, which states the area if it is exactly that of the curve."""
         areas = [None if sampled else detector.results.get(key) for _, detector, _ in sides]
-        pooled = " pooled" * computed.pooled
-        ends = [f", {said}{pooled} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        word = "" if several else f", {said}{pooled}"
+        ends = [f"{word} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
+    def titled(fig: Any, said: str, key: str) -> Any:
+        """A figure whose legend says what the numbers beside several detectors are."""
+        stated = several and not sampled and key in computed.results
+        return fig.update_layout(legend_title=legend_title(f"{said}{pooled}")) if stated else fig
+
     empty, place = figure("false-positive rate", "true-positive rate (OOD)"), computed.place
-    fig = draw_roc_curves(empty, named("ROC", "AUROC", "auroc"), place)
+    fig = titled(draw_roc_curves(empty, named("ROC", "AUROC", "auroc"), place), "AUROC", "auroc")
     sides_drawn = ((inside.repeated(), "in-distribution", BLUE, ""), (out.repeated(), "OOD", ORANGE, "/"))
     histogram, top = histograms("score (higher is more OOD)", sides_drawn)
     return [
         moving_line(histogram, sweep, 1.05 * top),
         moving_point(fig, sweep, "FPR", "TPR"),
-        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD", place),
+        titled(draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD", place), "area", "aupr_out"),
     ]
 
 

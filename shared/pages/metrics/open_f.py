@@ -24,6 +24,7 @@ from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.open_set_decisions import KINDS, open_set_sweep
 from ..figures.ranked import Ranked
+from ..figures.roc import lines_of
 from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curve, figure, point
 from ..figures.threshold import STEERS, THRESHOLD, Sweep, moving_line, moving_point
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
@@ -159,7 +160,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
         x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
         style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER, meta=STEERS)
-        curve(fig, x, y, computed.title or "F", BLUE, **style)
+        curve(fig, x, y, computed.title or "F", lines_of(1, computed.place)[0][0], **style)
     if f"{name}_curve" in computed.results:
         thresholds = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(

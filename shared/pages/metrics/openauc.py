@@ -77,6 +77,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
 _OSCR_HOVER = "%{text}<br>unknown accepted %{x:.3f}<br>known accepted, right class %{y:.3f}"
 
 
+_MEANING = "chance that a known sample is classified correctly, and scores below an unknown one"
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
 
 PAGE = Page(
@@ -149,6 +150,7 @@ PAGE = Page(
     sweep=sweep_openauc,
     ranked=ranked_open_set,
     headline=r"openauc",
+    meaning=lambda key: _MEANING if key == "openauc" else "",
     method=", the area under the open-set classification rate curve (OSCR) over every score",
     sections={
         "Its parts": r"closed_set_accuracy|open_set_auroc",

@@ -16,7 +16,7 @@ from ..columns.arrays import Matrix
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.digits import short
-from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
+from ..figures.style import BLUE, GREY, LINES, ORANGE, RATE_TICKS, figure
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
 
 MAX_K = 200  # bars drawn
@@ -63,7 +63,7 @@ def draw_accuracies(computed: Computed) -> Sequence[Any]:
     fig, shown = _bars(computed, until=0)
     for i, k in enumerate(k for k in _ks(computed) if k <= shown):
         value = computed.results[f"accuracy@{k}"]
-        name = f"accuracy@{k} = {short(value)}"
+        name = f"accuracy@{k} = {short(value)}{_unit(computed)}"
         marker = dict(size=11, color=ORANGE, symbol=i, line=dict(color="white", width=1))
         hover = f"{name}<extra></extra>"
         fig.add_scatter(x=[k], y=[value], name=name, mode="markers", marker=marker, hovertemplate=hover)
@@ -76,15 +76,21 @@ def draw_area(computed: Computed) -> Sequence[Any]:
     fig, shown = _bars(computed, until)
     for k, (color, dash) in zip(_ks(computed), cycle(LINES[1:])):
         value = computed.results[f"autkc@{k}"]
+        name = f"autkc@{k} = {short(value)}{_unit(computed)}"
         fig.add_scatter(
             x=[0.5, min(k, shown) + 0.5],
             y=[value, value],
-            name=f"autkc@{k} = {short(value)}",
+            name=name,
             mode="lines",
             line=dict(width=3, color=color, dash=dash),
-            hovertemplate=f"autkc@{k} = {short(value)}<extra></extra>",
+            hovertemplate=f"{name}<extra></extra>",
         )
     return [fig]
+
+
+def _unit(computed: Computed) -> str:
+    """The unit of the results: with the option percent they are no shares, and page.js leaves them as they are."""
+    return " %" if computed.options["percent"] else ""
 
 
 def _ks(computed: Computed) -> list[int]:
@@ -106,13 +112,14 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     top = 100 if options["percent"] else 1
     title = f"k (the first {len(ks)} of {width:,})" if width > len(ks) else "k"
     fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)
-    fig.update_yaxes(range=[0, 1.04 * top]).update_xaxes(range=[0.4, len(ks) + 0.6])
+    ticks, digits = (None, ".4g") if options["percent"] else (RATE_TICKS, ".3f")
+    fig.update_yaxes(range=[0, 1.04 * top], tickformat=ticks).update_xaxes(range=[0.4, len(ks) + 0.6])
     if len(ks) <= 20:
         fig.update_xaxes(dtick=1)
     split = until or len(ks)
     for part, color, name in ((slice(split), BLUE, "accuracy@k"), (slice(split, None), GREY, "beyond K")):
         if heights[part]:
-            hover = "k = %{x}<br>accuracy = %{y:.3f}<extra></extra>"
+            hover = f"k = %{{x}}<br>accuracy = %{{y:{digits}}}{_unit(computed)}<extra></extra>"
             fig.add_bar(x=list(ks)[part], y=heights[part], name=name, marker=dict(color=color), opacity=0.55)
             fig.data[-1].update(hovertemplate=hover, marker_line=dict(width=1, color=color))
     return fig, len(ks)

@@ -46,8 +46,10 @@ def numbers_html(
     lines = {key: _lines(key, value, thresholds) for key, value in results.items() if key not in tables}
     large = ([key for key in lines if re.fullmatch(page.headline, key)] or [*lines])[:MAX_LARGE]
     means = _means(summary, pooled)
+    names = [name for key in large for name in lines[key]]
+    notes = {name: html.escape(_sentence(page.meaning(name))) or _with_code(help_of.get(name, "")) for name in names}
     headline, others = (
-        _section(page, "", large, lines, {**{key: _with_code(text) for key, text in help_of.items()}, **means}),
+        _section(page, "", large, lines, {**notes, **means}),
         _others(page, large, lines),
     )
     others += [_table_html(name, columns, images, kinds) for name, columns in tables.items()]
@@ -66,6 +68,10 @@ def _means(summary: Summary, pooled: Computed | None) -> dict[str, str]:
         if isinstance(result, Rate) and isinstance(whole, Rate):
             notes[key] = f"Mean of {number} groups (pooled {number_html(whole.value, share=whole.share)})"
     return notes
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def _with_code(text: str) -> str:

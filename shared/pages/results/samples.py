@@ -13,7 +13,7 @@ def worst_html(name: str, sides: Sequence[Listed]) -> str:
     """Collapsed tables of both sides, with a button that saves them as CSV; "" if there are none."""
     if not sides:
         return ""
-    tables = "".join(map(_table_html, sides))
+    tables = "".join(_table_html(side, f"<caption>{html.escape(side.title)}</caption>") for side in sides)
     return (
         f'<details class="worst"><summary>Ranked worst</summary><div class="sides">{tables}</div>'
         f"{save_rows(f'{name}_worst')}</details>"
@@ -29,13 +29,13 @@ def listed_html(name: str, listed: Listed) -> str:
     )
 
 
-def _table_html(side: Listed) -> str:
+def _table_html(side: Listed, caption: str = "") -> str:
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in side.columns)
     body = "".join(
         f"<tr>{''.join(f'<td>{number_html(value)}</td>' for value in line)}</tr>"
         for line in zip(*side.columns.values())
     )
     title = html.escape(side.title)
-    content = f"<caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    content = f"{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     region = f'<div class="wide" tabindex="0" role="region" aria-label="{title}">'
     return f'{region}<table class="results samples">{content}</table></div>'

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...metric.results import Count, Rate, Summary
 from ...texts import Texts
-from ..figures.digits import short
+from ..figures.digits import percentage, short
 from ..page import Page
 
 
@@ -25,4 +25,4 @@ def sentence(page: Page, texts: Texts, summary: Summary, *, percent: bool = Fals
 def _in_words(result: Any, percent: bool) -> str:
     value = result.value if isinstance(result, (Rate, Count)) else result
     share = percent and isinstance(result, Rate) and result.share and math.isfinite(value) and 0 <= value <= 1
-    return f"{100 * value:.1f} %" if share else short(value)
+    return f"{percentage(value)} %" if share else short(value)

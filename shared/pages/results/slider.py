@@ -19,7 +19,7 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         return ""
     sweep = sweep.thinned()
     text, last = sweep.text(sweep.start), len(sweep.thresholds) - 1
-    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in sweep.rates)]))
+    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in _names(sweep))]))
     slider = (
         f'<input type="range" aria-label="Threshold" aria-valuetext="{spoken}" min="0" max="{last}" step="1" '
         f'value="{sweep.start}">'
@@ -30,6 +30,7 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         f'size="9"></label>'
     )
     note = '<span class="hint">All groups pooled.</span>' if pooled else ""
+    note += f'<span class="hint clicks">Or click a curve{_LISTS if sweep.flagged else ""}.</span>'
     sent = html.escape(sweep.sent())
     return (
         f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}'
@@ -38,6 +39,9 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         f'<div class="decided"><div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">'
         f"{_counts(sweep)}</div>{_rates(sweep)}</div></div>"
     )
+
+
+_LISTS = "; click a bar or a count to see its samples"
 
 
 def opened_at(slider: str, threshold: str) -> str:
@@ -98,11 +102,15 @@ def _count(sweep: Sweep, row: str, column: str, name: str) -> str:
     )
 
 
+def _names(sweep: Sweep) -> list[str]:
+    """The names of the numbers at a threshold."""
+    return [*sweep.rates, *sweep.values]
+
+
 def _rates(sweep: Sweep) -> str:
-    names = [*sweep.rates, *sweep.values]
     parts = (
         f"<div><dt>{html.escape(name)}</dt>"
-        f"<dd>{moving_html(name, sweep.at(name, sweep.start), share=name in sweep.rates)}</dd></div>"
-        for name in names
+        f"<dd>{moving_html(name, sweep.at(name, sweep.start), share=sweep.is_share(name))}</dd></div>"
+        for name in _names(sweep)
     )
     return f'<dl class="rates">{"".join(parts)}</dl>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,11 @@ _RESAMPLES = 1000
 
 
 def undecided(
-    results: Mapping[str, Mapping[str, object]], confidence_level: float = 0.95, seeds: str | None = None
+    results: Mapping[str, Mapping[str, object]],
+    confidence_level: float = 0.95,
+    seeds: str | None = None,
+    *,
+    keys: Collection[str] | None = None,
 ) -> dict[Place, bool]:
     """Whether each number (model, group, key) does not differ significantly from the best of its group and key.
 
@@ -37,7 +41,7 @@ def undecided(
         p_i > (1 − confidence_level) / (m − i + 1).
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
-    seeds, as of `make_table`: results whose names differ only there are one model.
+    seeds, as of `make_table`: results whose names differ only there are one model; keys to compare, by default all.
     Returns a boolean for each number that could be compared, which excludes files without samples or with other samples
     or seeds than the best, and keys without a known direction. Numbers equal to the best do not differ.
     Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
@@ -56,12 +60,18 @@ def undecided(
     metrics = {}
     for name, result in keeping.items():
         with named(name):
-            metrics[name] = metric_of(result[SAMPLES])
-    files = ResampledFiles(metrics, max(_RESAMPLES, math.ceil(4 * len(runs) / chance)))
+            metrics[name] = metric_of(result[SAMPLES], keys)
+    model_of = {file: model for model, own in runs.items() for file in own.values()}
+
+    def number(names: Sequence[str]) -> int:
+        """Enough resamples for the lowest p-value to be below Holm's first bound, chance/m."""
+        return max(_RESAMPLES, math.ceil(4 * len({model_of[name] for name in names}) / chance))
+
+    files = ResampledFiles(metrics, number)
     alike: dict[Place, bool] = {}
     for (group, key), values in _values(keeping, runs).items():
         known = direction_of(key, kinds)
-        if known is None or len(values) < 2:
+        if known is None or len(values) < 2 or (keys is not None and key not in keys):
             continue
         best = (max if known.higher else min)(values, key=lambda name: values[name])
         place: Key = key if group == OVERALL else (group, key)

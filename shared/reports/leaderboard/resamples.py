@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,9 +14,12 @@ from ...metric.summary import Part, whole
 
 
 class ResampledFiles:
-    """Metrics of files by name; files with equal metric, options and samples are resampled together on first use."""
+    """Metrics of files by name; files with equal metric, options and samples are resampled together on first use.
 
-    def __init__(self, metrics: Mapping[str, Metric], n_resamples: int) -> None:
+    `n_resamples` is a function of the names of the files that are resampled together.
+    """
+
+    def __init__(self, metrics: Mapping[str, Metric], n_resamples: Callable[[Sequence[str]], int]) -> None:
         self._parts = {name: [*metrics[name].prepared()] for name in sorted(metrics)}  # whatever order files come in
         self._alike = {name: _samples(metrics[name], parts) for name, parts in self._parts.items()}
         self._n_resamples = n_resamples
@@ -28,7 +31,8 @@ class ResampledFiles:
             return None
         if first not in self._drawn:
             together = [name for name, alike in self._alike.items() if alike == self._alike[first]]
-            self._drawn |= zip(together, _resampled([self._parts[name] for name in together], self._n_resamples))
+            parts = [self._parts[name] for name in together]
+            self._drawn |= zip(together, _resampled(parts, self._n_resamples(together)))
         one, other = (self._drawn[name].get(key) for name in (first, second))
         return None if one is None or other is None else one - other
 

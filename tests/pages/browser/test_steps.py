@@ -600,6 +600,17 @@ HOVERED = """id => {
         return "#" + fill.slice(0, 3).map((one) => (+one).toString(16).padStart(2, "0")).join("");
     })];
 }"""
+LEGENDS_IN_PERCENT = r"""() => {
+    const legends = [...document.querySelectorAll("#ood_bench-results .legendtext")].map((one) => one.textContent);
+    return legends.some((text) => /= [\d.]+ %/.test(text)) && !legends.some((text) => /\d\.\d{3}/.test(text));
+}"""
+# where a part of a curve's points is on the screen, and its rates
+POINT = """([id, part]) => {
+    const plot = document.querySelector(`#${id} .js-plotly-plot`), {xaxis, yaxis} = plot._fullLayout;
+    plot.scrollIntoView({block: "center"});
+    const box = plot.getBoundingClientRect(), {x, y} = plot.data[0], k = Math.floor(part * x.length);
+    return [box.left + xaxis._offset + xaxis.d2p(x[k]), box.top + yaxis._offset + yaxis.d2p(y[k]), x[k], y[k]];
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
     (plot) => plot.data.filter((trace) => trace.meta?.x).map((trace) => [trace.x[0], trace.y[0]]))"""
 
@@ -638,12 +649,26 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
             assert rates["FPR"] == f"{fpr:.3f}"
             assert fpr <= 0.05
+        left, top, *rates_there = tab.evaluate(POINT, ["ood_bench-plot1", 0.3])
+        tab.mouse.click(left, top)
+        assert shown()[0][1] == pytest.approx(rates_there, abs=0.01), "the threshold is where the curve was clicked"
+        listed = tab.locator("#ood_bench-listed")
+        tab.locator("#ood_bench-threshold").get_by_role("button", name=re.compile(r"^\d+$")).nth(1).click()
+        missed = np.count_nonzero(~(scores > shown()[0][0][0])[labels == 1])
+        listed.get_by_text(f"{missed} samples: OOD, score ≤").wait_for()
+        assert listed.locator("tbody tr").count() == missed
+        bar = tab.locator("#ood_bench-plot0 .bars .point path").nth(8).bounding_box()
+        tab.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] - 3)
+        listed.get_by_text(re.compile(r"^\d+ samples?: .*, score [\d.]+ to [\d.]+$")).wait_for()
         switch = tab.locator("[role=group][data-name=ood_bench]")
         rate, moved = tab.locator("#ood_bench-numbers .large .rate"), tab.locator("#ood_bench-threshold .rate")
         switch.get_by_text("82.0 %").click()
         assert all(re.fullmatch(r"\d+\.\d %", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d+\.\d+ %)+", slider.get_attribute("aria-valuetext"))
+        tab.wait_for_function(LEGENDS_IN_PERCENT)
         switch.get_by_text("0.820").press("Enter")
         assert all(re.fullmatch(r"\d\.\d\d\d", each.first.inner_text()) for each in (rate, moved))
+        assert re.fullmatch(r"[\d.]+(, [\w ]+ \d\.\d{3,})+", slider.get_attribute("aria-valuetext"))
         for place, words in enumerate(
             (r"score .* to .*: 0\.\d+ of in-.*", r".*score > .*FPR 0\.\d+, TPR 0\.\d+", r".*(score > .*|flagged.*)")
         ):
@@ -668,7 +693,6 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             assert picture.width >= 3 * 600
         assert "ROC curve</text>" in files["ood_bench_roc.svg"], "the picture has a title"
         assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
-        assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
         assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
         assert re.search(r"OOD if score &gt;\s+[−\d.]+", files["ood_bench_report.html"]), "the threshold of the page"
         saved = context.new_page()
@@ -676,7 +700,17 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             saved.set_viewport_size({"width": width, "height": 900})
             saved.set_content(files["ood_bench_report.html"])
             assert saved.evaluate("document.documentElement.scrollWidth") == width
-            assert saved.locator(".drawn .card img").count() == 3
+            assert saved.locator(".drawn .card[role=img][aria-label] svg").count() == 3
+        for scheme in ("light", "dark"):
+            saved.emulate_media(color_scheme=scheme)
+            ink, ground = saved.evaluate("""[getComputedStyle(document.querySelector(".drawn text")).fill,
+                getComputedStyle(document.querySelector(".card")).backgroundColor]""")
+            assert contrast(*map(as_hex, (ink, ground))) >= 7, scheme
+
+
+def as_hex(color: str) -> str:
+    """A colour such as rgb(24, 24, 27), as a browser computes it, as #18181b."""
+    return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", color)[:3])
 
 
 @needs_browser

@@ -39,6 +39,30 @@ def page(name: str) -> Page:
     return found
 
 
+IN_PERCENT = re.compile(r"= [01]\.\d+(?!\d| %)")  # what page.js turns into percent
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_shares_in_legends_follow_the_switch(name: str, load: Load) -> None:
+    """Every number of three decimals in a legend is one that page.js turns into percent, or a threshold."""
+    columns, options = cases.draw(name, 4)
+    for figure in draw(computed(name, load, columns, options), name):
+        for trace in figure.data:
+            others = re.sub(r"(score > |at |@|≥ )-?[\d.]+", "", IN_PERCENT.sub("", trace.name or ""))
+            assert not re.search(r"\d\.\d{3}", others), trace.name
+
+
+@pytest.mark.parametrize("name", ["accuracyk", "autkc"])
+def test_results_in_percent_stay_as_they_are(name: str, load: Load) -> None:
+    """With the option percent, 0.5 is half a percent, which the switch must not turn into 50 %."""
+    columns, options = cases.draw(name, 4)
+    (figure,) = draw(computed(name, load, columns, {**options, "percent": True}), name)
+    assert figure.layout.yaxis.tickformat is None
+    for trace in figure.data:
+        assert not IN_PERCENT.search(trace.name)
+        assert ":.3f}" not in trace.hovertemplate
+
+
 def draw(found: Computed, name: str) -> list[Any]:
     return list(page(name).draw(found))
 

@@ -65,11 +65,12 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert "Mean of 3 groups (pooled 0." in without_tags(shown.numbers)
     assert "All groups pooled." in shown.threshold
     names = [trace.name for trace in shown.figures[1].data]
-    assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
-    drawn = {trace.name.split(",")[0]: (trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}
+    assert [name.split(" =")[0] for name in names[:3]] == ["energy", "msp", "knn"]
+    assert shown.figures[1].layout.legend.title.text == "AUROC pooled"
+    drawn = {trace.name.split(" =")[0]: (trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}
     assert len({*drawn.values()}) == 3
     other = one.view(done, Form(detector="knn")).figures[1].data[:3]
-    assert {trace.name.split(",")[0]: (trace.line.color, trace.line.dash) for trace in other} == drawn
+    assert {trace.name.split(" =")[0]: (trace.line.color, trace.line.dash) for trace in other} == drawn
     found: dict[str, Any] = {}
     exec(shown.call.replace('"scores.csv"', repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
     assert found["results"] == expected
