@@ -656,7 +656,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         tab.locator("#ood_bench-threshold").get_by_role("button", name=re.compile(r"^\d+$")).nth(1).click()
         missed = np.count_nonzero(~(scores > shown()[0][0][0])[labels == 1])
         listed.get_by_text(f"{missed} samples: OOD, score ≤").wait_for()
-        assert listed.locator("tbody tr").count() == missed
+        assert listed.locator("tbody tr").count() == min(missed, 200)
         bar = tab.locator("#ood_bench-plot0 .bars .point path").nth(8).bounding_box()
         tab.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] - 3)
         listed.get_by_text(re.compile(r"^\d+ samples?: .*, score [\d.]+ to [\d.]+$")).wait_for()
