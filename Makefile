@@ -25,7 +25,7 @@
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on this machine
 #   make hero     draw the picture of the README
-#   make screenshots             the pictures of pages in the documentation
+#   make screenshots             the pictures of plots and pages in the documentation
 #   make docs     build the documentation to build/docs, without a network, and check its links and its search
 #   make docs-serve              serve it, and build it anew when a file changes
 
@@ -169,6 +169,7 @@ hero: $(VENV)/installed chromium
 	$(BIN)/python -m demo.hero
 
 screenshots: $(VENV)/installed chromium
+	$(BIN)/python -m demo.first
 	$(BIN)/python spaces/screenshots.py
 
 docs: $(VENV)/installed-docs chromium

@@ -17,7 +17,7 @@ from .serving.costs import check_costs, drawn_costs, num_rows
 
 LEVEL = 0.95  # confidence level of automatic intervals
 FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
-MAX_STEPS, MAX_IMAGES = 60_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
+MAX_STEPS, MAX_IMAGES = 80_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
 
 
 def are_automatic(page: Page, done: Computation) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 _WIDTH, _HEIGHT = 320, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 30, 40
 _BINS = 24
+_SHORT = 10  # characters of a y axis' name
 _Point = tuple[float, float]
 
 
@@ -150,7 +151,7 @@ def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_r
         yield f'<text x="{left - 5:.1f}" y="{y + 4:.1f}" text-anchor="end">{_number(y_range, share)}</text>'
     middle = _place(0.5, 0)[0]
     yield f'<text x="{middle:.1f}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>'
-    x, y = 11, _place(0, 0.5)[1]
+    x, y = 11, _place(0, 0.5 if len(y_label) > _SHORT else 0.75)[1]  # a short one stands between two numbers
     yield f'<text x="{x}" y="{y:.1f}" text-anchor="middle" transform="rotate(-90 {x} {y:.1f})">{escape(y_label)}</text>'
 
 

@@ -35,7 +35,7 @@ class Unread(NamedTuple):
     def question(self) -> str:
         """The errors and how to resolve them."""
         rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
-        return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
+        return f"{'. '.join(self.wrong)}. Fix the file, or leave out {rows} of {self.size:,}."
 
     @property
     def note(self) -> str:
@@ -44,9 +44,7 @@ class Unread(NamedTuple):
         places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
         more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""
         word = ("row" if self.line is None else "line") + ("s" if len(self.rows) > 1 else "")
-        are = "is" if len(self.rows) == 1 else "are"
-        unreadable = f"{len(self.rows):,} of {self.size:,} rows cannot be read and"
-        return f"{unreadable} {are} left out: {word} {places}{more}."
+        return f"Left out {len(self.rows):,} of {self.size:,} rows that could not be read: {word} {places}{more}."
 
 
 def unread(page: Page, sources: Sequence[Data], made_of: MadeOf) -> Unread | None:

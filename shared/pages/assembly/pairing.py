@@ -49,7 +49,8 @@ def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:
     note = f"{len(map_keys):,} maps, paired with their masks by name."
     if without:
         note += f" {len(without):,} have no mask and count as normal: {some(without)}."
-    return note + (f" {len(alone):,} masks have no map and are left out: {some(alone)}." if alone else "")
+    masks = "mask" if len(alone) == 1 else "masks"
+    return note + (f" Left out {len(alone):,} {masks} without a map: {some(alone)}." if alone else "")
 
 
 def with_categories(sources: Sequence[Data]) -> list[Data]:

@@ -93,7 +93,7 @@ class Column:
         """Raise ValueError for the first cell that is text or empty where a number or label is expected."""
         wrong = self.wrong(name, value, line)
         if wrong:
-            advice = "Fill it in" if wrong.endswith("is empty") else "Correct it"
+            advice = "Fill it in" if wrong.endswith("is empty") else "Fix it"
             raise ValueError(f"{wrong}. {advice}, or leave the row out.")
 
     def wrong(self, name: str, value: Any, line: int | None) -> str:

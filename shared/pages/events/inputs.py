@@ -50,7 +50,7 @@ class Events:
         options = {option.name: shown(option, usual[option.name]) for option in page.options} | dict(held or {})
         frames = [*map(data_frame, example.tables)]
         form = Form(title, frames, [None] * len(page.sources), options=options)
-        note = f"<p>{sample.origin.html}</p>" if sample else ""
+        note = sample.origin.html if sample else ""
         return {
             "example": gr.update(choices=titles(page), value=title),
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
@@ -190,7 +190,7 @@ class Events:
 
 def leave_button(num_rows: int, leaves_out: bool) -> Any:
     """An update of the button that leaves out unreadable rows, or takes them in again."""
-    rows = "this row" if num_rows == 1 else f"these {num_rows:,} rows"
+    rows = "1 row" if num_rows == 1 else f"{num_rows:,} rows"
     return gr.update(value=f"{'Do not leave' if leaves_out else 'Leave'} out {rows}", visible=num_rows > 0)
 
 

@@ -37,7 +37,7 @@ def draw_map(computed: Computed) -> go.Figure:
     others = [rival._replace(title=name, image=computed.image) for name, rival in computed.rivals.items()]
     sides = [computed, *others][:MAX_BESIDE]
     x, y = fig.layout.xaxis.to_plotly_json(), fig.layout.yaxis.to_plotly_json()
-    style = dict(constrain="domain", showgrid=False, zeroline=False, showticklabels=False, ticks="")
+    style = dict(constrain="domain", showgrid=False, zeroline=False, showticklabels=False, ticks="", showline=False)
     across = (1 + GAP) / len(sides)
     for i, side in enumerate(sides):
         place = f"{i + 1}" if i else ""

@@ -13,6 +13,7 @@ from ..assembly.guesses import MadeOf, source_of
 from ..columns.arrays import RESIZED
 from ..columns.column import FLIPPED
 from ..page import Page
+from ..reading.archives import FOLDER
 from ..reading.data import CLASS, Data
 from ..reading.names import num_dimensions, runs
 
@@ -42,8 +43,9 @@ def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[st
 
 
 def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[str]], rows: bool) -> str:
-    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
-    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    one = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in one}
+    flat = {name: array for name, array in one.items() if name in roles or name != FOLDER}
     first = [name for name in flat if name in roles] + [name for name in flat if name not in roles]
     names = [name for name in flat if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
@@ -63,7 +65,8 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
         )
         more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
         table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
-        parts.append(f'<div class="scroll">{table}</div>{more}')
+        label = html.escape(f"First rows, {page.sources[place].label}" if len(page.sources) > 1 else "First rows")
+        parts.append(f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>{more}')
     for name, array in wide.items():
         shape = _shape(array, data.names.get(name))
         parts.append(f"<p>{_chips(name, roles)} {html.escape(name)}: {html.escape(shape)}</p>")

@@ -36,7 +36,7 @@ WRONG: dict[str, dict[str, tuple[list[Any], dict[int, str]]]] = {
         "references": ([0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1], {5: ""}),
     },
 }
-LEFT = "3 of 12 rows cannot be read and are left out: lines 4, 7, 11."
+LEFT = "Left out 3 of 12 rows that could not be read: lines 4, 7, 11."
 
 
 def written(name: str, folder: Path) -> tuple[list[list[Path]], pd.DataFrame]:
@@ -81,14 +81,14 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
 
     text, said, visible, scores, left_out = seen(here.upload(form._replace(leave_out=True)))
     assert "energy, line 4 and 1 more: this cell is empty. knn, line 4: &#x27;?&#x27; is not a number. " in text
-    assert "is_new, line 11: &#x27;?&#x27; is not a number. Correct the file, or leave these 3 rows of 12 out." in text
-    assert (said, visible, left_out) == ("Leave out these 3 rows", True, False)
+    assert "is_new, line 11: &#x27;?&#x27; is not a number. Fix the file, or leave out these 3 rows of 12." in text
+    assert (said, visible, left_out) == ("Leave out 3 rows", True, False)
     assert scores == ["energy", "knn"]
     text, said, visible, _, left_out = seen(here.leave(form))
     assert LEFT in text
     assert "9 rows, 3 columns" in text
-    assert (said, visible, left_out) == ("Do not leave out these 3 rows", True, True)
-    assert seen(here.leave(form._replace(leave_out=True)))[1:3] == ("Leave out these 3 rows", True)
+    assert (said, visible, left_out) == ("Do not leave out 3 rows", True, True)
+    assert seen(here.leave(form._replace(leave_out=True)))[1:3] == ("Leave out 3 rows", True)
 
 
 def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
     found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
     assert found is not None
     assert found.question.startswith("labels, row 2: 'cat' is not a label; write 0 and 1")
-    assert found.note == "1 of 3 rows cannot be read and is left out: row 2."
+    assert found.note == "Left out 1 of 3 rows that could not be read: row 2."
     np.savez(tmp_path / "maps.npz", predictions=np.zeros((2, 3, 3)), references=np.zeros((2, 3, 3)))
     maps = read_files([tmp_path / "maps.npz"], {})
     assert unread(page_of("anomaly_suite"), [maps, maps], {"predictions": ["predictions"]}) is None

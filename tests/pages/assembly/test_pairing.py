@@ -71,7 +71,7 @@ def mvtec(folder: Path) -> list[list[Path]]:
 
 @pytest.mark.parametrize(
     ("write", "told"),
-    [(flat, "1 masks have no map and are left out: x."), (mvtec, "2 have no mask and count as normal")],
+    [(flat, "Left out 1 mask without a map: x."), (mvtec, "2 have no mask and count as normal")],
 )
 def test_maps_and_masks(
     write: Callable[[Path], Any], told: str, runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -47,12 +47,13 @@ def test_the_cost_of_a_resample() -> None:
     [
         (form_of(), True),
         (form_of(detectors=3, rows=1_000), True),  # nine times 2,000 + 2 · 1,000 + 1,400
+        (form_of(detectors=3, rows=2_000), True),
         (form_of(detectors=4, rows=1_000), False),
         (form_of(detectors=3, rows=1_000, groups=4), False),
         (form_of(rows=10_000), True),
         (form_of(rows=60_000), False),
     ],
-    ids=["small", "three", "four", "groups", "rows", "many-rows"],
+    ids=["small", "three", "three-of-more-rows", "four", "groups", "rows", "many-rows"],
 )
 def test_cheap_intervals_are_automatic(form: Form, expected: bool, runner: Runner) -> None:
     done = runner.run(form)

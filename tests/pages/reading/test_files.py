@@ -32,7 +32,7 @@ def test_a_folder_is_its_files(tmp_path: Path) -> None:
 
 def test_rows_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(TABLE + "?,id\n")
-    with pytest.raises(ValueError, match=r"^msp, line 6: '\?' is not a number. Correct it, or leave the row out"):
+    with pytest.raises(ValueError, match=r"^msp, line 6: '\?' is not a number. Fix it, or leave the row out"):
         read_columns("ood_bench", str(tmp_path / "scores.csv"))
     columns = read_columns("ood_bench", str(tmp_path / "scores.csv"), leave_out=True)
     assert columns["predictions"].tolist() == [0.9, 0.2, 0.7, 0.8]

@@ -352,7 +352,7 @@ def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     with pytest.raises(ValueError, match=r"^scores, row 2: this cell is empty\. Fill it in"):
         runner.show(Form(tables=[table]))
     table.loc[1, "scores"] = "high"
-    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Correct it"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Fix it"):
         runner.show(Form(tables=[table]))
 
 
