@@ -44,6 +44,7 @@ h2 { font-size: 17px; } h3 { font-size: 14px; }
 .scores .forest { width: 21%; } .scores svg { display: block; height: 22px; width: 100%; overflow: visible; }
 .scores b { font-size: 15px; } .say { font-size: 15px; margin-top: 4px; }
 .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
+.three svg text[transform] { display: none; }
 .three p { font-size: 13px; margin-top: 6px; } .three svg text { font-size: 15px; }
 .pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
 """

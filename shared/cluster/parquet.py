@@ -3,7 +3,7 @@
 Each row group is reduced by `metric.add_batch` and `metric.states` where it is read: matrices of scores are never sent,
 and the result is identical to that of one process. States go straight to the caller, who merges them as they arrive.
 
-Dask was chosen over Ray Data because it runs any function over any Python objects, while Ray Data aggregates them in
+Dask was chosen over Ray Data because it runs any function on any Python objects, whereas Ray Data aggregates them in
 one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. The cluster of
 the current `distributed.Client` computes; without a client, processes of this machine do.
 

@@ -45,20 +45,20 @@ def evaluate_anomaly_folder(
 ) -> dict[str, Any]:
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
-    Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
-    one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
-    or "bilinear" for maps of another size than their masks, which are refused otherwise; sample_pattern, a regular
+    Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout, one
+    of NAMES of `formats.maps.layouts`, detected by default; categories, by default all; resize, "nearest" or
+    "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
-    layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec
-    3D-AD are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
+    layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
+    are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
     image_reduction, each a value, or a dict of values by category, such as the thresholds that `openworld-metrics
     threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has an
     anomalous pixel. Pixels above 0 in a mask are anomalous, and with regions="labels" the value is the number of the
-    region; pixels of the `ignore_value` are void. Where a layout separates kinds of defects (MVTec LOCO), each kind is
-    a group with the normal images of its category; where it says how many pixels of a defect are enough
-    (defects_config.json there), results have the areas of sPRO.
+    region; pixels of the `ignore_value` are void. If a layout separates kinds of defects (MVTec LOCO), each kind is a
+    group with the normal images of its category; if it has saturation areas (in its defects_config.json), results
+    include the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
     layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises

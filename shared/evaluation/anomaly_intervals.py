@@ -1,4 +1,4 @@
-"""Intervals of anomaly maps that need not be requested: whether they are quick, decided before the files are read."""
+"""Automatic intervals of anomaly maps, if they are quick, which is decided before the files are read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _pixels(pair: Pair) -> int:
 
 
 def without_intervals(run: AnomalyRun, options: Mapping[str, Any]) -> Results:
-    """The results of a run without its automatic intervals, as the options of the user alone give them."""
+    """The results of a run without its automatic intervals, as the user's own options give them."""
     results, record = run.results, run.results["evaluation"]
     ends = {f"{key}_{end}" for key in results for end in ("low", "high")}
     chosen = {name: options.get(name, AnomalySuite.options[name]) for name in ("confidence_level", "n_resamples")}

@@ -71,8 +71,8 @@ def evaluate_detections(
     the function that summarises the metric with its images; options of the metric openset_detection, such as
     unknown_class_id, iou_threshold, conf_threshold or protocol.
 
-    Returns "openset_metrics", the results of openset_detection, "standard_metrics", those of `standard_metrics`, and
-    "kinds", what each key is (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
+    Returns "openset_metrics", the results of openset_detection, "standard_metrics", the results of `standard_metrics`,
+    and "kinds", the kind of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
     openset = openset_summary(
         detections, known_classes=list(known_classes), progress=progress, summarise=summarise, **options
@@ -151,8 +151,7 @@ def compare_detections(
 def summary(results: Results, percent: bool = False, *, paint: Paint = plain) -> str:
     """The results as text: sections for the standard metrics, the open-set metrics and a comparison.
 
-    With `percent`, rates are in percent, except in a comparison. paint gives titles, intervals and meanings their
-    colours.
+    With `percent`, rates are in percent, except in a comparison. `paint` colours titles, intervals and meanings.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()

@@ -39,8 +39,8 @@ def evaluate_ood(
     "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
     Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
     `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023. Its areas under precision and recall
-    are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher where scores tie, since it drops points of the
-    ROC curve before it looks for one.
+    are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher if scores tie, since it drops points of the ROC
+    curve beforehand.
 
     >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
     >>> results["groups"]["group"], results["groups"]["auroc"]

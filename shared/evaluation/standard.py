@@ -23,14 +23,14 @@ def standard_metrics(
     """Mean average precision, precision and recall of the known classes.
 
     Objects of other classes, and predictions called "unknown", are left out. Ignored objects are treated like COCO's
-    crowds: a box on one is neither right nor wrong. As in COCO, the 100 most confident boxes of each image and class
+    crowds: a box on one is neither a TP nor an FP. As in COCO, the 100 most confident boxes of each image and class
     count.
 
     Parameters: detections; known_classes, ids; conf_threshold, predictions with a lower confidence are left out.
 
-    Returns, each the mean over known classes that have objects, 0.0 if none has, in [0, 1], higher is better:
-    mAP50 and mAP50-95: average precision at 101 recalls, at IoU 0.5, and averaged over IoU 0.5, 0.55, … 0.95
-    precision, recall: at IoU 0.5 and the confidence at which the mean F1 is highest
+    Returns means over the known classes that have objects, in [0, 1], higher is better, 0.0 if no class has any: mAP50,
+    the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over IoUs of 0.5, 0.55, … 0.95;
+    precision and recall at an IoU of 0.5 and the confidence with the highest mean F1.
 
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.

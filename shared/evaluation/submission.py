@@ -73,9 +73,9 @@ def write_submission(
     eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that does not exist
     yet; data, the folder of the data set, with images to check names and sizes against; without it, the maps of an
     object must be of one size; progress, whether to show a bar on a terminal.
-    Returns by object how many distinct scores rounding merged.
-    Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are not
-    finite or become so in float16, and objects without a threshold; OSError for what cannot be written.
+    Returns the numbers of distinct scores by object, before and after rounding.
+    Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are
+    NaN or infinite, also after rounding, and objects without a threshold; OSError if a file cannot be written.
     """
     listed = _listed(Path(maps))
     for category in COUNTS:

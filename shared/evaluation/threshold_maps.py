@@ -51,7 +51,7 @@ def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
 
     They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. The folder of
     one category is accepted too, as are its `validation/good` and `validation`, or `good` and the folder itself of
-    train or test: the category has the name of `<category>`. Raises ValueError where there are no maps.
+    train or test: the category has the name of `<category>`. Raises ValueError if there are no maps.
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -141,10 +141,10 @@ def evaluator(
     """Return an evaluator that passes its metric full rows of scores.
 
     Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
-    columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.
-    A metric of scores alone, ood_bench, gets the open-set scores among them as its predictions. Instead of columns,
-    scores: the name of one of `openworld_metrics.scores`, such as "energy", that makes the open-set scores; the rows
-    are logits then, which the pipeline gives without softmax.
+    columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` if compute gets one.
+    ood_bench, which takes scores alone, gets the open-set scores as its predictions. Instead of columns, scores: the
+    name of one of `openworld_metrics.scores`, such as "energy", that computes the open-set scores; the rows are then
+    logits, which the pipeline returns without softmax.
     Returns an `evaluate.Evaluator`. Raises ValueError for another task or score, and for both columns and scores.
     """
     if task not in _EVALUATORS:

@@ -147,21 +147,21 @@ def as_torchmetrics(
 ) -> TorchMetric:
     """A metric of this collection as a torchmetrics.Metric, with update, compute, forward, reset, sync and the rest.
 
-    Parameters: metric, the name of one, or one of `load` or of a class of this package, whose batches so far have no
-    part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
-    of them, as `self.log_dict(metric.compute())` does; without_class, "raise" or "nan", what compute does where a run
-    lacks one of two classes that are needed, as Lightning's sanity check of a few batches may: with "nan" the result is
-    NaN, with one warning, and so is each of several that were there before; torchmetrics' own arguments, such as
-    process_group.
+    Parameters: metric, its name, or a metric from `load` or from a class of this package, whose earlier batches are
+    ignored; result, the name of the single result that compute returns, as Lightning's `self.log` expects, or None for
+    all of them, for `self.log_dict(metric.compute())`; without_class, "raise" or "nan", for runs that lack one of two
+    required classes, such as Lightning's sanity check of a few batches: with "nan" every result is NaN, with one
+    warning; torchmetrics' own arguments, such as process_group.
 
     `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only; `preds` and `target`
-    are `predictions` and `references`. In a MetricCollection give them by name: each metric gets its own. compute gives
-    scalars as float64 tensors on the CPU: {name: tensor}, or one; curves and tables are left out. The states of
-    processes are gathered by `torch.distributed.all_gather_object`, and every process has the results of all.
-    `forward`, which is calling it, computes the batch alone too: a batch without unknown samples is then an error for
-    many metrics, or NaN; call `update`.
+    are `predictions` and `references`. In a MetricCollection, pass them by name: each metric gets its own. compute
+    returns scalars as float64 tensors on the CPU, {name: tensor} or a single one; curves and tables are left out. The
+    states of processes are gathered by `torch.distributed.all_gather_object`, and every process has the results of all.
+    `forward`, that is, calling the metric, also computes the batch alone, so a batch without unknown samples is an
+    error for many metrics, or NaN; call `update` instead.
 
-    Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for what is no metric of this collection.
+    Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for anything but a metric of this
+    collection.
 
     >>> metric = as_torchmetrics("ood_bench", result="auroc")
     >>> metric.update([0.1, 0.6], [0, 0])

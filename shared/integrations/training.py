@@ -138,20 +138,20 @@ class ComputeMetrics:
 def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics:
     """A function that computes metrics of logits, for transformers.Trainer, whether `batch_eval_metrics` or not.
 
-    Parameters: metrics, the name of one, a metric of `load` or of a class of this package, or a list of these, or a
-    mapping from names of the caller, which come before those of the results with a slash; scores, how unknown a sample
-    is, the name of one of `openworld_metrics.scores`, or a function from logits (N, C) to (N,), higher is more unknown.
+    Parameters: metrics, a name, a metric from `load` or from a class of this package, a list of these, or a mapping
+    from names of your own, which prefix the names of the results with a slash; scores, the name of one of
+    `openworld_metrics.scores`, or a function from logits (N, C) to open-set scores (N,), higher is more unknown.
 
-    Each metric gets what it takes: (N, C) logits, (N,) labels and the scores; ood_bench the scores of the known and of
-    the unknown. A sample is unknown where its label is negative, for all of them: a metric given by its name ignores
-    unknown samples where it has that option, one given as an object has its own options. Of a model that returns a
-    tuple, the first entry is the logits.
+    Each metric gets what it takes: (N, C) logits, (N,) labels and the scores; ood_bench gets the scores of the known
+    and of the unknown samples. A sample is unknown if its label is negative. Metrics passed by name ignore unknown
+    samples if they have that option; metrics passed as objects keep their own options. If a model returns a tuple, its
+    first entry is the logits.
 
-    Returns a function of an EvalPrediction, and of compute_result in the mode by batches, which gives {name: number}:
-    curves and tables are left out. A name that several metrics use gets each metric's as prefix. Every evaluation loop
-    starts clean: the metrics are this function's own while it runs. An evaluation by batches that was aborted is known
-    by accelerate's data loader, which Trainer uses; in a loop of your own, call `reset()`.
-    Raises ValueError for another name, for no metric and for two of a list that have one name; TypeError for a metric
+    Returns a function of an EvalPrediction, and, with `batch_eval_metrics`, of compute_result, which returns {name:
+    number}: curves and tables are left out. A name that several metrics use is prefixed with the metric's. Every
+    evaluation loop starts clean, since the function has metrics of its own. It recognises an aborted evaluation by
+    accelerate's data loader, which Trainer uses; in a loop of your own, call `reset()`.
+    Raises ValueError for another name, for no metric and for two in a list with the same name; TypeError for a metric
     that is not for classifiers.
 
     >>> from types import SimpleNamespace
@@ -198,7 +198,7 @@ def _of_logits_and_scores(logits: Any, labels: Any, scores: Scores) -> Columns:
 
 
 def _of_sides(logits: Any, labels: Any, scores: Scores) -> Columns:
-    """The scores of known and unknown samples apart, so that in_value and out_value do not matter."""
+    """The scores of known and of unknown samples, separately, so that in_value and out_value do not matter."""
     values, classes = on_one_device(as_scores(scores(), "scores"), as_labels(labels, "label_ids"))
     check_lengths(scores=values, label_ids=classes)
     return {"predictions": (values[classes >= 0], values[classes < 0])}

@@ -73,8 +73,9 @@ class Origin(NamedTuple):
 
     @property
     def html(self) -> str:
-        """The note and the credits, for a page."""
-        return f"{html.escape(self.note)} Made from {' and '.join(work.html for work in self.works)}."
+        """The note and the credits, for a page; links open in another tab, so the page keeps its data."""
+        works = " and ".join(work.html for work in self.works).replace("<a ", '<a target="_blank" rel="noopener" ')
+        return f'<p class="origin">{html.escape(self.note)} Made from {works}.</p>'
 
     @property
     def notice(self) -> str:

@@ -11,9 +11,9 @@ from .columns.column import Column
 from .columns.samples import Counts, Detectors, Groups
 from .credits import Origin
 from .figures.computed import Computed
+from .figures.ranked import Listed, Ranked
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
-from .figures.worst import Worst
 from .reading.data import DETECTOR, Data
 from .reading.uploads import Reader
 from .serving.costs import Cost, Drawing
@@ -90,7 +90,8 @@ class Page(NamedTuple):
         state and its options, which have not been checked
     drawing: the cost of a resample
     draw_image: makes the first figure alone, on pages with images
-    worst: the samples that are ranked worst
+    ranked: the samples by their scores; None if they are not known, or no picture is made of single samples
+    listed: lists the samples, or the images with the names given, of a bar or a cell; by default those of `ranked`
     thumbnails: the images with the most errors, up to a number
     sweep: the decisions at any threshold, for the slider; None if there is no slider
     widths: the quarters of the page's width that each figure takes, two by default
@@ -114,7 +115,8 @@ class Page(NamedTuple):
     drawing: Drawing = Drawing()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
     draw_image: Callable[[Computed], Any] = lambda computed: None
-    worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
+    ranked: Callable[[Computed], Ranked | None] = lambda computed: None
+    listed: Callable[[Computed, Mapping[str, Any], Sequence[str]], Listed] | None = None
     thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
     widths: tuple[int, ...] = ()
     slider_below: int = 1

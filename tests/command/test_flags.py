@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 from openworld_metrics import metric_class
+from openworld_metrics.command.commands import COMMANDS as NAMES, cli
+from openworld_metrics.command.compare import OWN
 from openworld_metrics.command.flags import option_help
 from openworld_metrics.loading import METRICS
 from openworld_metrics.metric.metric import Metric
@@ -70,6 +74,48 @@ def test_a_wrong_value_is_one_line(name: str, run: Run) -> None:
         code, output, errors = run("compute", name, *places, *pairs, f"--{option.replace('_', '-')}", "yak,-yak")
         assert (code, output, errors.count("\n")) == (2, "", 1), option
         assert errors.startswith(f"openworld-metrics: {option}"), errors
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_wrong_value_in_a_comparison_is_one_line(name: str, run: Run) -> None:
+    places, options = written(name)
+    pairs = list(zip(places[::2], places[1::2]))
+    both = [
+        part
+        for flag, file in pairs
+        for each in (("first-", "second-") if flag[2:].replace("-", "_") in OWN else ("",))
+        for part in (f"--{each}{flag[2:]}", file)
+    ]
+    for option, default in metric_class(name).options.items():
+        if isinstance(default, bool):
+            continue
+        others = [part for key, value in options.items() if key != option for part in ("--option", f"{key}={value!r}")]
+        flag = f"--{option.replace('_', '-')}"
+        code, output, errors = run("compare", name, *both, "--n-resamples", "2", *others, flag, "yak,-yak")
+        assert (code, output, errors.count("\n")) == (2, "", 1), (option, errors)
+        assert option in errors.replace("-", "_"), errors
+
+
+def switches() -> list[tuple[str, str]]:
+    """The flags without a value, of each command and, with a metric, of its options."""
+    pairs = []
+    for name, metric in [*((name, None) for name in NAMES), *(("compute", metric) for metric in METRICS)]:
+        command, context = cli.get_command(click.Context(cli), name), click.Context(cli)
+        assert command is not None
+        with suppress(click.UsageError):
+            command.parse_args(context, [] if metric is None else [metric])
+        pairs += [
+            (f"{name} {metric}" if metric else name, flag)
+            for each in command.get_params(context)
+            if isinstance(each, click.Option) and each.is_flag
+            for flag in (*each.opts, *each.secondary_opts)
+        ]
+    return list(dict.fromkeys(pairs))
+
+
+@pytest.mark.parametrize(("command", "flag"), switches())
+def test_a_switch_takes_no_value(command: str, flag: str, run: Run) -> None:
+    assert_one_line(run(*command.split(), f"{flag}=yak"), f"Option '{flag}' does not take a value")
 
 
 def test_flags_are_options(run: Run) -> None:

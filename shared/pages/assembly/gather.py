@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ...formats.boxes.dataset import Size
 from ..columns.arrays import RESIZED, Images, Maps
-from ..columns.column import Column
+from ..columns.column import FLIPPED, Column
 from ..columns.samples import Detectors, Groups
 from ..page import Page
 from ..reading.archives import some
 from ..reading.data import Data
-from ..reading.names import IMAGE_NAMES, plain
+from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
 from .guesses import MadeOf, columns_of, guess, source_of
 from .join import Owned, group_images, join_parts, split_images
 from .pairing import note_on_boxes, pair
@@ -25,6 +26,7 @@ class Arguments(NamedTuple):
     """The columns for a metric's computation, by the names of its arguments.
 
     names: names of the images, where known
+    samples: names of the samples, where a column of text has some
     note: a sentence on how images were paired
     classes, sizes: class names by id, and the width and height of each image, where known
     """
@@ -34,6 +36,7 @@ class Arguments(NamedTuple):
     note: str = ""
     classes: Mapping[int, str] = {}
     sizes: Sequence[Size | None] = ()
+    samples: Sequence[Any] = ()
 
 
 def gather(
@@ -94,7 +97,8 @@ def gather(
     names_of_images = next(iter(image_names.values()), [])
     known = sources[-1]
     sizes = [known.sizes.get(name) for name in names_of_images]
-    return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes)
+    samples = [] if page.images else sample_names(sources[0], made_of, owned)
+    return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes, samples)
 
 
 def _fit(
@@ -108,6 +112,27 @@ def _fit(
     resize = made_of[column.name][0].startswith(RESIZED)
     known = has_mask or [True] * len(maps)
     values[column.name], values["references"] = fitted(maps, masks, names, known, resize=resize)
+
+
+def sample_names(data: Data, made_of: MadeOf, owned: Owned | None = None) -> Sequence[Any]:
+    """The column of text that names the samples of a table: by its name, or since its words are distinct; or none.
+
+    owned: the detector whose rows are taken
+    """
+    used = {name.removeprefix(FLIPPED) for names in made_of.values() for name in names}
+    texts = [
+        name
+        for name, array in data.arrays.items()
+        if name not in used and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "OUT"
+    ]
+    chosen = next((name for name in texts if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES)), None)
+    chosen = chosen or next(
+        (name for name in texts if len(pd.unique(data.arrays[name])) == len(data.arrays[name])), None
+    )
+    if chosen is None:
+        return []
+    names = data.arrays[chosen] if owned is None else owned.part(data.arrays[chosen])
+    return names.tolist()
 
 
 def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:

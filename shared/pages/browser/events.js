@@ -51,6 +51,8 @@ window.openworldMetrics = (() => {
       history.replaceState(null, "", location.pathname + query + (more && (query ? "&" : "?") + more));
     }),
 
+    listed: (name) => part(name, "listed")?.querySelector("summary")?.scrollIntoView({block: "nearest"}),
+
     // a link says the threshold, if the slider was moved; it is the last value but one
     placed: (name, ...values) => {
       const box = part(name, "threshold")?.querySelector(".threshold"), slider = box?.querySelector("input[type=range]");

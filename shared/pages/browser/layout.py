@@ -31,6 +31,7 @@ THEME = gr.themes.Default(
     button_primary_text_color_dark="*neutral_900",
 )
 SCRIPTS, STYLES = ("events.js", "copying.js", "page.js"), ("page.css", "inputs.css")
+ABOVE = ("nav.css",)  # of what stands above a page, where gradio's argument `css` does not reach
 
 
 def _text(names: Sequence[str]) -> str:
@@ -38,7 +39,7 @@ def _text(names: Sequence[str]) -> str:
 
 
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-HEAD = f"{VIEWPORT}<script>{_text(SCRIPTS)}</script><style>{_text(['nav.css'])}</style>"
+HEAD = f"{VIEWPORT}<script>{_text(SCRIPTS)}</script><style>{_text(ABOVE)}</style>"
 CSS = _text(STYLES)
 
 

@@ -97,6 +97,49 @@
     const away = sweepOf(box).thresholds.map((threshold) => Math.abs(threshold - number));
     return away.indexOf(Math.min(...away));
   };
+  // the place whose mark is where a point of a curve is; of a threshold, the place that makes its decisions: shown
+  // thresholds are the shortest decimals from it up to the next
+  const placeAt = (box, plot, {x, y}, names) => {
+    const sweep = sweepOf(box), {xaxis, yaxis} = plot._fullLayout;
+    if (names.x === "threshold") {
+      const place = sweep.thresholds.findIndex((threshold) => threshold >= x);
+      return place < 0 ? sweep.thresholds.length - 1 : place;
+    }
+    const away = sweep.thresholds.map((_, i) => Math.hypot(
+      xaxis.d2p(value(sweep, names.x, i)) - xaxis.d2p(x), yaxis.d2p(value(sweep, names.y, i)) - yaxis.d2p(y)));
+    return away.indexOf(Math.min(...away));
+  };
+  // a click on a curve moves the threshold there, one on a bar lists its samples
+  const pressed = (plot, {points: [point]}) => {
+    const name = plot.closest("[id$=-results]").id.replace("-results", ""), {meta, customdata} = point.data;
+    const box = document.querySelector(`#${name}-threshold .threshold`);
+    const mark = plot.data.find((trace) => trace.meta?.x && trace.meta.y);
+    if (meta?.steers && box && mark) move(box, placeAt(box, plot, point, mark.meta));
+    if (!meta?.kind) return;
+    const at = point.customdata, last = JSON.stringify(at) === JSON.stringify(customdata[customdata.length - 1]);
+    ask(name, {kind: meta.kind, at, last});
+  };
+  const handlers = new WeakMap();
+  const listen = () => {  // a plot that is drawn anew has lost its listeners
+    for (const plot of document.querySelectorAll("[id$=-results] .js-plotly-plot")) {
+      if (!handlers.has(plot)) handlers.set(plot, (event) => pressed(plot, event));
+      plot.removeListener?.("plotly_click", handlers.get(plot));
+      plot.on?.("plotly_click", handlers.get(plot));
+    }
+  };
+  // the server lists the samples of a bar or a cell; the same question twice is two questions
+  let questions = 0;
+  const ask = (name, question) => {
+    questions += 1;
+    const field = document.querySelector(`#${name}-asked :is(input, textarea)`);
+    field.value = JSON.stringify({...question, questions});
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+  };
+  const list = (button) => {
+    const box = button.closest(".threshold"), {kind, above} = button.dataset;
+    const at = sweepOf(box).thresholds[+rangeOf(box).value];
+    ask(box.dataset.name, {kind, above: above === "true", at});
+  };
   let waiting = false;
   document.addEventListener("input", (event) => {
     const box = event.target.closest?.(".threshold");
@@ -158,7 +201,7 @@
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
     threshold?.querySelectorAll("input[data-typed]").forEach((input) => input.replaceWith(input.value));
     threshold?.querySelectorAll("button.number").forEach((button) => button.replaceWith(...button.childNodes));
-    threshold?.querySelectorAll("input[type=range], button, select, [hidden]").forEach((part) => part.remove());
+    threshold?.querySelectorAll("input[type=range], button, select, [hidden], .clicks").forEach((part) => part.remove());
     const small = [...document.querySelectorAll(`#${name}-strip .strip button`)];
     const strip = `<div class="tiles">${small.map((one) => `<div class="tile">${one.innerHTML}</div>`).join("")}</div>`;
     if (percent) show(name, true);
@@ -276,11 +319,12 @@
       arrange();
       copying.arrange();
       openedAt();
+      listen();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true, attributeFilter: ["open"]});
 
-  const actions = {digits, image, take, preset, report, rows, whole, sentence};
+  const actions = {digits, image, list, take, preset, report, rows, whole, sentence};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);

@@ -50,7 +50,7 @@ class Events:
         options = {option.name: shown(option, usual[option.name]) for option in page.options} | dict(held or {})
         frames = [*map(data_frame, example.tables)]
         form = Form(title, frames, [None] * len(page.sources), options=options)
-        note = f"<p>{sample.origin.html}</p>" if sample else ""
+        note = sample.origin.html if sample else ""
         return {
             "example": gr.update(choices=titles(page), value=title),
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],

@@ -12,6 +12,7 @@ from ..intervals import are_automatic, can_be_added, with_intervals
 from ..results.comparison import TEXT_FORMS
 from ..results.computation import Computation
 from ..results.message import message
+from ..results.samples import listed_html
 from ..results.slider import opened_at
 from ..results.view import View
 from ..runner import Runner, explain
@@ -21,8 +22,9 @@ from ..serving.limits import MAX_IMAGES, IntervalsError
 from .inputs import Changes, box
 
 PICTURE = ("message", "token", "stamp", "plots")
+LISTED = ("message", "token", "stamp", "listed")
 SHOWN = (
-    *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "image", "strip", "worst"),
+    *("message", "token", "stamp", "compared", "numbers", "more", "threshold", "listed", "image", "strip", "worst"),
     *("texts_tab", "texts", "in_percent", "json", "call", "cite", "report", "plots"),
 )
 PRESS = (*SHOWN, "results", "hint", "detector", "add", "without", "place")
@@ -109,6 +111,16 @@ class Answers:
             return _error(error)
         return {"message": box(""), **_kept_by(form, token), "plots": {0: picture}}
 
+    def list(self, form: Form) -> Changes:
+        """List the samples behind a bar or a cell."""
+        form = with_sample(self.runner.page, self.folder, form)
+        try:
+            done, token = self._done(form)
+            listed = bounded(self.runner.viewer.listed, done, form.detector or "", str(form.asked or ""))
+        except Exception as error:  # as in press
+            return _error(error)
+        return {"message": box(""), **_kept_by(form, token), "listed": listed_html(self.runner.page.name, listed)}
+
     def _done(self, form: Form) -> tuple[Computation, str]:
         """The last computation and its token; it is repeated if it is no longer kept."""
         token = str(form.token or "")
@@ -129,6 +141,7 @@ class Answers:
             "numbers": f'<div class="new" data-run="{next(self.presses)}">{view.numbers}</div>',
             "more": view.more,
             "threshold": view.threshold,
+            "listed": "",
             "image": gr.update(
                 value=view.image + 1, maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"
             ),

@@ -15,7 +15,7 @@ from ..results.outputs import Outputs
 from ..runner import Runner
 from ..serving.launch import QUIET
 from .inputs import AGAIN, LOAD, Events
-from .results import PICTURE, PRESS, SHOWN, SURER, Answers
+from .results import LISTED, PICTURE, PRESS, SHOWN, SURER, Answers
 
 LATEST = {**QUIET, "trigger_mode": "always_last"}  # the last event during a request is handled after it
 EACH = {**QUIET, "trigger_mode": "multiple"}  # none is skipped during a request: the button waits for the end of each
@@ -32,10 +32,13 @@ class Wiring:
             photographs=outputs.photographs,
             detector=outputs.detector,
             token=outputs.token,
+            asked=outputs.asked,
             place=outputs.place,
             stamp=outputs.stamp,
         )
-        computed_from = self.form._replace(image=(), photographs=(), detector=(), token=(), place=(), stamp=())
+        computed_from = inputs.form._replace(
+            image=(), photographs=(), detector=(), token=(), asked=(), place=(), stamp=()
+        )
         self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
         self.events, self.answers = Events(runner), Answers(runner)
@@ -56,6 +59,8 @@ class Wiring:
         self.outputs.add.click(**self._calls(self.answers.add, SURER), **waiting)
         seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
         seen.then(**self._compares("compare"))
+        listed = self.outputs.asked.change(**self._computes(self.answers.list, LISTED), **LATEST)
+        listed.then(**self._script("listed")).then(**self._compares("compare"))
         if self.images:
             chosen = [self.outputs.image.input, self.outputs.photographs.change]
             looked = gr.on(chosen, **self._computes(self.answers.look, PICTURE), **LATEST)

@@ -19,6 +19,7 @@ class Computed(NamedTuple):
     title, place: this detector's name and index, if there are several
     rivals: the other detectors by name
     names, sizes: names of the images and their (width, height), if known
+    samples: names of the samples of a table, if it has some
     classes: class names by id, if known
     """
 
@@ -35,6 +36,7 @@ class Computed(NamedTuple):
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()
     sizes: Sequence[Size | None] = ()
+    samples: Sequence[Any] = ()
     classes: Mapping[int, str] = {}
 
     @property

@@ -32,6 +32,7 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
             width=(edges[1:] - edges[:-1]).tolist(),
             customdata=np.stack([edges[:-1], edges[1:]], axis=1).tolist(),
             name=f"{name} (N = {len(scores):,})",
+            meta={"kind": name},  # a click lists the samples of the bar
             marker=dict(color=color, line=dict(color=color, width=1), pattern=dict(shape=pattern, size=6)),
             opacity=0.6,
             hovertemplate="score %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:.3f} of " + name + "<extra></extra>",

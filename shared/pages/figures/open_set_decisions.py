@@ -48,4 +48,5 @@ def open_set_sweep(sides: Sequence[Side], chosen: Cuts, values: Mapping[str, np.
         "rejected as unknown",
         promises,
         is_single(sides),
+        "rejected",
     )

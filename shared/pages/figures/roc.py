@@ -13,7 +13,7 @@ from ..serving.limits import MAX_POINTS
 from .decisions import said_at
 from .digits import short
 from .style import GREY, LINES, RATE_TICKS, curve, figure, legend_inside
-from .threshold import Sweep, moving_point
+from .threshold import STEERS, Sweep, moving_point
 
 Curve = Mapping[str, Sequence[Any]]  # a table of a public curve function, with a column `said`
 ROC_HOVER = "%{text}<br>FPR %{x:.3f}, TPR %{y:.3f}"
@@ -58,9 +58,15 @@ def overlay(
     curves: tables with a column `said`, the decision at each point
     x, y: columns of these tables; hover: the text at a point; first: extra style of the first curve
     place: the index of the first curve among all detectors, so that each keeps its colour
+    A click on any moves the threshold of the first detector to its nearest point.
     """
     for (name, table), (color, dash) in zip(curves.items(), lines_of(len(curves), place)):
-        style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
+        style = {
+            "line": {**line, "dash": dash},
+            "hovertemplate": f"{name}<br>{hover}<extra></extra>",
+            "meta": STEERS,
+            **first,
+        }
         curve(fig, table[x], table[y], name, color, table["said"], **style)
         first = {}
     return fig

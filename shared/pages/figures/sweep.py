@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
 from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
-from .threshold import THRESHOLD, Sweep, moving_point, spread
+from .threshold import STEERS, THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
 _TABLES = ("per_class", "per_image", "errors", "recall_budgets")  # not part of a sweep
@@ -58,7 +58,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
         hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:{digits}}}<extra></extra>"
         title = f"{name}, count" if counted else name
         x, y = sweep.thresholds.tolist(), values.tolist()
-        curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
+        curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover, meta=STEERS)
     for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[3:])):
         other = _as_sweep(_levels(rival)).thinned()
         hover = f"{name}: confidence ≥ %{{x:.4g}}: U-Recall = %{{y:.3f}}<extra></extra>"

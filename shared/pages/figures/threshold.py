@@ -1,6 +1,7 @@
 """A threshold that moves in the browser: the counts at each of at most 2,000, and its marks in the pictures.
 
-Traces with `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line.
+Traces with such `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line. A click on a
+point of a curve with the `meta` STEERS moves the threshold to where the picture's moving point is nearest.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..serving.limits import MAX_POINTS
 from .digits import plain_threshold
 
 THRESHOLD = "threshold"
+STEERS = {"steers": True}
 
 
 class Sweep(NamedTuple):
@@ -32,6 +34,7 @@ class Sweep(NamedTuple):
     rule: the decision for a score above the threshold, in words
     promises: the guarantee of a preset as a sentence for a paper, with {threshold} for the number
     single: whether scores are float32
+    flagged: the column of `table` that counts the scores above the threshold; "" if single samples are not listed
     ratios: the names of values that are no shares, and are never shown in percent
     """
 
@@ -45,6 +48,7 @@ class Sweep(NamedTuple):
     rule: str
     promises: Mapping[str, str] = {}
     single: bool = False
+    flagged: str = ""
     ratios: Collection[str] = ()
 
     def at(self, name: str, place: int) -> float:

@@ -18,10 +18,10 @@ from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
 from ..figures.digits import short
 from ..figures.histograms import histograms
+from ..figures.ranked import Ranked
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, ORANGE, figure, legend_title
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..figures.worst import Worst, worst_samples
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
 _SAMPLED = " (every score; the numbers are sampled)"
@@ -36,18 +36,21 @@ def _sides(computed: Computed) -> tuple[Side, Side]:
     return ood_sides(computed.state, _labels(computed.options))
 
 
-def _worst(computed: Computed) -> Sequence[Worst]:
-    """The samples ranked worst; none if equal samples were merged into counts, since their rows are lost."""
+def _ranked(computed: Computed) -> Ranked | None:
+    """The samples by their scores; None if equal ones were merged into counts, since their rows are lost."""
     options, state = computed.options, computed.state
     if "counts" in state:
-        return ()
+        return None
     out, kept = is_ood(np.asarray(state["labels"]), _labels(options))
-    return worst_samples(state["scores"], out, ("in-distribution", "OOD"), kept=kept)
+    kept = np.ones(len(out), bool) if kept is None else kept
+    kinds = {"in-distribution": kept & ~out, "OOD": kept & out}
+    scores = np.asarray(state["scores"], np.float64)
+    return Ranked(scores, kinds, "OOD", ("in-distribution", "OOD"), names=computed.samples)
 
 
 def sweep_ood(computed: Computed) -> Sweep:
     """The sweep over thresholds that separate OOD samples."""
-    return binary_sweep(*_sides(computed), "OOD", "in-distribution")
+    return binary_sweep(*_sides(computed), "OOD", "in-distribution")._replace(flagged="called OOD")
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
@@ -143,7 +146,7 @@ PAGE = Page(
     pictures=("Scores of both sets", "ROC curve", "Precision and recall"),
     draw=_draw,
     sweep=sweep_ood,
-    worst=_worst,
+    ranked=_ranked,
     headline=r"auroc|fpr95tpr",
     method=", with OOD as the positive class and every distinct score as a threshold",
     sections={

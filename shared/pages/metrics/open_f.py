@@ -22,11 +22,11 @@ from ..figures.computed import Computed
 from ..figures.decisions import cuts_at, promised_thresholds
 from ..figures.digits import short
 from ..figures.histograms import histograms
-from ..figures.open_set_decisions import open_set_sweep
+from ..figures.open_set_decisions import KINDS, open_set_sweep
+from ..figures.ranked import Ranked
 from ..figures.roc import lines_of
 from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curve, figure, point
-from ..figures.threshold import THRESHOLD, Sweep, moving_line, moving_point
-from ..figures.worst import Worst, worst_samples
+from ..figures.threshold import STEERS, THRESHOLD, Sweep, moving_line, moving_point
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
 from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
@@ -63,7 +63,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         draw=lambda computed: draw_f(computed, metric.name, average),
         drawing=Drawing(group=8_000 if average == "macro" else 2_000),
         sweep=lambda computed: sweep_f(computed, metric.name, average),
-        worst=worst_open_set,
+        ranked=ranked_open_set,
         headline=metric.name,
         samples=(DIGITS,),
         joined=with_scores_of_logits,
@@ -71,14 +71,16 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
     )
 
 
-def worst_open_set(computed: Computed) -> Sequence[Worst]:
-    """The samples ranked worst by an open-set metric; none if equal samples were merged into counts."""
+def ranked_open_set(computed: Computed) -> Ranked | None:
+    """The samples of an open-set metric by their scores; None if equal ones were merged into counts."""
     state = computed.state
     if "counts" in state or "thresholds" in state:
-        return ()
-    classes = np.asarray(state["classes"])
-    others = {"class": np.where(classes < 0, -1, classes), "predicted": state["predicted"]}
-    return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
+        return None
+    classes, predicted = np.asarray(state["classes"]), np.asarray(state["predicted"])
+    others = {"class": np.where(classes < 0, -1, classes), "predicted": predicted}
+    kinds = dict(zip(KINDS, _kinds(predicted, classes)))
+    scores = np.asarray(state["scores"], np.float64)
+    return Ranked(scores, kinds, KINDS[0], ("known", "unknown"), others, computed.samples)
 
 
 def _rows(state: Any) -> tuple[np.ndarray, ...]:
@@ -91,8 +93,13 @@ def _rows(state: Any) -> tuple[np.ndarray, ...]:
 def _sides(state: Any) -> tuple[Side, ...]:
     """Scores of unknown, of correctly classified and of wrongly classified samples."""
     predicted, classes, scores = _rows(state)
-    kinds = (classes < 0, (classes >= 0) & (predicted == classes), (classes >= 0) & (predicted != classes))
-    return tuple(as_side(scores[kind]) for kind in kinds)
+    return tuple(as_side(scores[kind]) for kind in _kinds(predicted, classes))
+
+
+def _kinds(predicted: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Which samples are of each of `KINDS`."""
+    known, right = classes >= 0, predicted == classes
+    return ~known, known & right, known & ~right
 
 
 def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
@@ -152,7 +159,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
         # F is constant from one score to the next, and 0 before the first
         before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
         x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
-        style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
+        style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER, meta=STEERS)
         curve(fig, x, y, computed.title or "F", lines_of(1, computed.place)[0][0], **style)
     if f"{name}_curve" in computed.results:
         thresholds = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))

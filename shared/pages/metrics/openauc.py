@@ -24,7 +24,7 @@ from ..figures.threshold import Sweep, moving_point
 from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
-from .open_f import COLUMNS, DIGITS, histogram_by_kind, worst_open_set
+from .open_f import COLUMNS, DIGITS, histogram_by_kind, ranked_open_set
 
 
 def open_set_curve(state: Any) -> Curve:
@@ -148,7 +148,7 @@ PAGE = Page(
     draw=_draw,
     drawing=Drawing(number=400),
     sweep=sweep_openauc,
-    worst=worst_open_set,
+    ranked=ranked_open_set,
     headline=r"openauc",
     meaning=lambda key: _MEANING if key == "openauc" else "",
     method=", the area under the open-set classification rate curve (OSCR) over every score",

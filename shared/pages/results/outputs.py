@@ -23,6 +23,7 @@ class Outputs:
     json: the numbers in full
     token: identifies the last computation on the server
     stamp: identifies in the browser the inputs of the last computation
+    asked: the bar or the cell whose samples are listed, as JSON
     """
 
     def __init__(self, page: Page) -> None:
@@ -31,6 +32,7 @@ class Outputs:
         hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
         self.token, self.place, self.stamp = (gr.Textbox(visible=False) for _ in range(3))
+        self.asked = gr.Textbox(elem_id=f"{name}-asked", elem_classes="unseen")  # which page.js fills
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
             words = "Add 95 % intervals and comparisons"
@@ -78,6 +80,7 @@ class Outputs:
                 plots.append(_picture(page.name, i, title))
             if i == min(page.slider_below, len(page.pictures) - 1):
                 self.threshold = _html(f"{page.name}-threshold", "whole")
+                self.listed = _html(f"{page.name}-listed", "whole")
             if i == min(page.strip_below, len(page.pictures) - 1):
                 self.strip = _html(f"{page.name}-strip", "whole", visible=page.images)
         return plots

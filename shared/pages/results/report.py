@@ -12,7 +12,7 @@ import numpy as np
 from ...reports.frame import Section, card, details, facts_html, grid, report_html as framed
 from ...texts import Texts
 from ..figures.computed import Computed
-from ..figures.worst import Worst
+from ..figures.ranked import Listed
 from ..page import Page
 from .computation import Computation
 from .report_numbers import all_numbers, detectors_section, groups_section, headline_html, tables, worst_section
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
     done: Computation
     call: str
     results: Mapping[str, Any]
-    worst: Sequence[Worst]
+    worst: Sequence[Listed]
     moves: bool
     strips: bool
 

@@ -13,7 +13,7 @@ from ...reports.tables import OVERALL
 from ...texts import Texts
 from ..figures.computed import Computed
 from ..figures.digits import short
-from ..figures.worst import Worst
+from ..figures.ranked import Listed
 from ..page import Page
 from .computation import Computation
 from .numbers import MAX_LARGE, MAX_ROWS, result_help
@@ -120,7 +120,7 @@ def groups_section(summary: Summary) -> Section:
     return Section("Groups", "By group", data_table(columns, "By group", first=1))
 
 
-def worst_section(sides: Sequence[Worst]) -> Section:
+def worst_section(sides: Sequence[Listed]) -> Section:
     """The samples that are ranked worst, a table for each side; nothing on pages without."""
     tables = [card(_table(side.columns, side.title), title=side.title) for side in sides]
     return Section("Ranked worst", "Ranked worst", grid(*tables) if tables else "")

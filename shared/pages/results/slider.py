@@ -30,6 +30,7 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         f'size="9"></label>'
     )
     note = '<span class="hint">All groups pooled.</span>' if pooled else ""
+    note += f'<span class="hint clicks">Or click a curve{_LISTS if sweep.flagged else ""}.</span>'
     sent = html.escape(sweep.sent())
     return (
         f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}'
@@ -38,6 +39,9 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         f'<div class="decided"><div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">'
         f"{_counts(sweep)}</div>{_rates(sweep)}</div></div>"
     )
+
+
+_LISTS = "; click a bar or a count to see its samples"
 
 
 def opened_at(slider: str, threshold: str) -> str:
@@ -81,12 +85,21 @@ def _counts(sweep: Sweep) -> str:
     head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
     body = ""
     for row, cells in sweep.table.items():
-        numbers = "".join(
-            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
-            for name in cells.values()
-        )
+        numbers = "".join(f"<td>{_count(sweep, row, column, name)}</td>" for column, name in cells.items())
         body += f'<tr><th scope="row">{html.escape(row)}</th>{numbers}</tr>'
     return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _count(sweep: Sweep, row: str, column: str, name: str) -> str:
+    """A count, as a button that lists its samples where they are known."""
+    count, shown = f'data-count="{html.escape(name)}"', f"{int(sweep.counts[name][sweep.start]):,}"
+    if not sweep.flagged:
+        return f"<span {count}>{shown}</span>"
+    kind = f'data-kind="{html.escape(row)}" data-above="{str(column == sweep.flagged).lower()}"'
+    return (
+        f'<button type="button" class="number cell" data-do="list" {kind} {count} '
+        f'aria-description="List these samples">{shown}</button>'
+    )
 
 
 def _names(sweep: Sweep) -> list[str]:

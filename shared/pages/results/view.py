@@ -11,6 +11,7 @@ import numpy as np
 
 from ...texts import Texts
 from ..figures.computed import Computed
+from ..figures.ranked import Listed, asked_samples, question_of, worst_samples
 from ..figures.threshold import texts_of
 from ..page import Page
 from ..reading.photographs import photograph_of
@@ -21,10 +22,10 @@ from .computation import Computation
 from .message import message
 from .numbers import numbers_html, result_help
 from .report import Kept, report_html
+from .samples import worst_html
 from .sentence import sentence
 from .slider import threshold_html
 from .strip import image_names, strip_html
-from .worst import worst_html
 
 
 class View(NamedTuple):
@@ -62,6 +63,13 @@ class Viewer:
         with np.errstate(all="ignore"):
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
+    def listed(self, done: Computation, detector: str, asked: str) -> Listed:
+        """The samples behind a bar or a cell of the detector's pictures: see `Page.listed`."""
+        question, whole = question_of(asked), as_drawn(self._chosen(done, detector, 1, ()))
+        if self.page.listed is None:
+            return asked_samples(self.page.ranked(whole), question)
+        return self.page.listed(whole, question, image_names(whole, self._num_images(done)))
+
     def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
         """The results of all detectors side by side, and those of one detector in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
@@ -83,7 +91,7 @@ class Viewer:
                 computed.together,
                 named[name],
             )
-            worst = page.worst(whole)
+            worst = worst_samples(page.ranked(whole))
         beside = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "")
         kept = Kept(page, self.texts, computed, done, call, named[name], worst, sweep is not None, bool(strip))
         return View(
@@ -120,9 +128,11 @@ class Viewer:
         )
 
     def _known(self, done: Computation, name: str) -> Computed:
-        """A detector's computation, with the names and sizes of its images and the names of classes, where known."""
-        arguments = done.arguments[name]
-        return done.detectors[name]._replace(names=arguments.names, sizes=arguments.sizes, classes=arguments.classes)
+        """A detector's computation, with the names of its images, samples and classes, where known, and sizes."""
+        known = done.arguments[name]
+        return done.detectors[name]._replace(
+            names=known.names, sizes=known.sizes, classes=known.classes, samples=known.samples
+        )
 
     def _worst(self, computed: Computed, num_images: int) -> int:
         """The index of the image with the most errors; 0 on pages without images."""

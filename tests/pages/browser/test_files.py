@@ -21,7 +21,7 @@ RULE = re.compile(r"\s*[^{};]+\{((?:\s*[\w-]+\s*:[^{};]+;)*)\s*\}")  # of a styl
 
 def test_all_files_are_served() -> None:
     assert [path.name for path in SCRIPTS] == sorted(layout.SCRIPTS)
-    assert [path.name for path in STYLES] == sorted(layout.STYLES)
+    assert [path.name for path in STYLES] == sorted([*layout.STYLES, *layout.ABOVE])
     assert all(path.read_text(encoding="utf-8") in layout.HEAD for path in SCRIPTS)
     assert layout.HEAD.count("</script>") == 1
 

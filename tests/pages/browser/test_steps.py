@@ -605,8 +605,15 @@ LEGENDS_IN_PERCENT = r"""() => {
     const legends = [...document.querySelectorAll("#ood_bench-results .legendtext")].map((one) => one.textContent);
     return legends.some((text) => /= [\d.]+ %/.test(text)) && !legends.some((text) => /\d\.\d{3}/.test(text));
 }"""
+# where a part of a curve's points is on the screen, and its rates
+POINT = """([id, part]) => {
+    const plot = document.querySelector(`#${id} .js-plotly-plot`), {xaxis, yaxis} = plot._fullLayout;
+    plot.scrollIntoView({block: "center"});
+    const box = plot.getBoundingClientRect(), {x, y} = plot.data[0], k = Math.floor(part * x.length);
+    return [box.left + xaxis._offset + xaxis.d2p(x[k]), box.top + yaxis._offset + yaxis.d2p(y[k]), x[k], y[k]];
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
-    (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
+    (plot) => plot.data.filter((trace) => trace.meta?.x).map((trace) => [trace.x[0], trace.y[0]]))"""
 
 
 @needs_browser
@@ -643,6 +650,17 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
             assert rates["FPR"] == f"{fpr:.3f}"
             assert fpr <= 0.05
+        left, top, *rates_there = tab.evaluate(POINT, ["ood_bench-plot1", 0.3])
+        tab.mouse.click(left, top)
+        assert shown()[0][1] == pytest.approx(rates_there, abs=0.01), "the threshold is where the curve was clicked"
+        listed = tab.locator("#ood_bench-listed")
+        tab.locator("#ood_bench-threshold").get_by_role("button", name=re.compile(r"^\d+$")).nth(1).click()
+        missed = np.count_nonzero(~(scores > shown()[0][0][0])[labels == 1])
+        listed.get_by_text(f"{missed} samples: OOD, score ≤").wait_for()
+        assert listed.locator("tbody tr").count() == min(missed, 200)
+        bar = tab.locator("#ood_bench-plot0 .bars .point path").nth(8).bounding_box()
+        tab.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] - 3)
+        listed.get_by_text(re.compile(r"^\d+ samples?: .*, score [\d.]+ to [\d.]+$")).wait_for()
         switch = tab.locator("[role=group][data-name=ood_bench]")
         rate, moved = tab.locator("#ood_bench-numbers .large .rate"), tab.locator("#ood_bench-threshold .rate")
         switch.get_by_text("82.0 %").click()

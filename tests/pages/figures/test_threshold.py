@@ -38,7 +38,7 @@ def test_what_moves_is_what_is_counted(name: str, load: Load) -> None:
     totals = {row: sum(sweep.counts[cell] for cell in cells.values()) for row, cells in sweep.table.items()}
     assert all((total == total[0]).all() for total in totals.values())
     figures = page_of(name).draw(found)
-    moving = [trace for figure in figures for trace in figure.data if trace.meta]
+    moving = [trace for figure in figures for trace in figure.data if "x" in (trace.meta or ())]
     assert moving
     for trace in moving:
         assert trace.x[0] == sweep.at(trace.meta["x"], sweep.start)
@@ -58,7 +58,7 @@ def test_counts_at_a_threshold(load: Load) -> None:
     assert sweep.presets == {"95 % TPR": 2, "best F1": 2}, "no threshold has an FPR of 5 % or less"
     shown = threshold_html("ood_bench", sweep)
     assert "5 % FPR" not in shown
-    assert '<td data-count="TP">3</td>' in shown
+    assert 'data-count="TP" aria-description="List these samples">3</button>' in shown
     assert threshold_html("accuracyk", None) == ""
 
 

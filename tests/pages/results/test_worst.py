@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from openworld_metrics.pages.figures.ranked import worst_samples
 from openworld_metrics.pages.form.form import Form
 from tests import cases
 from tests.pages.figures.test_figures import computed, page as page_of
@@ -22,7 +23,7 @@ def test_the_worst_samples(root: Path, three: tuple[Path, dict[str, np.ndarray]]
     _, columns = three
     scores, labels = columns["msp"], columns["label"]
     found = computed("ood_bench", load, {"predictions": scores, "references": labels}, {})
-    known, unknown = page_of("ood_bench").worst(found)
+    known, unknown = worst_samples(page_of("ood_bench").ranked(found))
     rows = np.asarray(known.columns["row"]) - 1
     assert (labels[rows] == 0).all()
     assert known.columns["score"] == sorted(scores[labels == 0], reverse=True)[: len(rows)]
