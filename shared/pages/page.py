@@ -11,7 +11,7 @@ from .columns.column import Column
 from .columns.samples import Counts, Detectors, Groups
 from .credits import Origin
 from .figures.computed import Computed
-from .figures.ranked import Ranked
+from .figures.ranked import Listed, Ranked
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
 from .reading.data import DETECTOR, Data
@@ -91,6 +91,7 @@ class Page(NamedTuple):
     drawing: the cost of a resample
     draw_image: makes the first figure alone, on pages with images
     ranked: the samples by their scores; None if they are not known, or no picture is made of single samples
+    listed: lists the samples, or the images with the names given, of a bar or a cell; by default those of `ranked`
     thumbnails: the images with the most errors, up to a number
     sweep: the decisions at any threshold, for the slider; None if there is no slider
     widths: the quarters of the page's width that each figure takes, two by default
@@ -115,6 +116,7 @@ class Page(NamedTuple):
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
     draw_image: Callable[[Computed], Any] = lambda computed: None
     ranked: Callable[[Computed], Ranked | None] = lambda computed: None
+    listed: Callable[[Computed, Mapping[str, Any], Sequence[str]], Listed] | None = None
     thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
     widths: tuple[int, ...] = ()
     slider_below: int = 1

@@ -116,8 +116,8 @@
     const mark = plot.data.find((trace) => trace.meta?.x && trace.meta.y);
     if (meta?.steers && box && mark) move(box, placeAt(box, plot, point, mark.meta));
     if (!meta?.kind) return;
-    const [from, to] = point.customdata;
-    ask(name, {kind: meta.kind, from, to, last: to === customdata[customdata.length - 1][1]});
+    const at = point.customdata, last = JSON.stringify(at) === JSON.stringify(customdata[customdata.length - 1]);
+    ask(name, {kind: meta.kind, at, last});
   };
   const handlers = new WeakMap();
   const listen = () => {  // a plot that is drawn anew has lost its listeners

@@ -57,6 +57,7 @@ STYLES = {
 OF_OBJECTS = (MISSED, IGNORED)  # outcomes of objects alone
 OBJECTS = ("known", "unknown", "no object")
 SAID = ("its class", "another class", "unknown", "missed")
+CALLED = "called"
 
 
 class DrawnBoxes(NamedTuple):
@@ -66,7 +67,7 @@ class DrawnBoxes(NamedTuple):
     true: (m, 5) rows, xyxy, of the objects
     outcome, true_outcome: an index into OUTCOME_WORDS for each of them
     known: whether each object belongs to a known class
-    said: a table of counts, OBJECTS × SAID
+    said: a table of counts, OBJECTS × SAID, for each image
     """
 
     predicted: np.ndarray
@@ -90,23 +91,31 @@ def boxes_to_draw(state: DetectionState, options: Mapping[str, Any]) -> DrawnBox
     predicted = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold]
     known = boxes.object_label != boxes.unknown_id
     images = boxes.image, boxes.object_image
-    return DrawnBoxes(predicted, state["references"], *images, outcome, true_outcome, known, _said(one_to_one))
+    said = _said(one_to_one, len(state["num_references"]))
+    return DrawnBoxes(predicted, state["references"], *images, outcome, true_outcome, known, said)
 
 
-def _said(outcomes: Outcomes) -> np.ndarray:
-    """Count what objects were called; each is matched to a box of any class."""
+_CELLS = {  # the cell of an object, known or unknown, by its outcome
+    False: {RIGHT: 0, WRONG_CLASS: 1, CALLED_UNKNOWN: 2, MISSED: 3},
+    True: {UNKNOWN_CALLED_KNOWN: 1, UNKNOWN_CALLED_UNKNOWN: 2, MISSED: 3},
+}
+
+
+def _said(outcomes: Outcomes, num_images: int) -> np.ndarray:
+    """Count what objects were called in each image; each is matched to a box of any class."""
     boxes = outcomes.boxes
     predicted, true = outcomes_in_words(outcomes)
     is_unknown = boxes.object_label == boxes.unknown_id
-    says_unknown = boxes.predictions[predicted == NO_OBJECT, 5] == boxes.unknown_id
-    known, unknown = (np.bincount(true[kind], minlength=len(OUTCOME_WORDS)) for kind in (~is_unknown, is_unknown))
-    return np.asarray(
-        [
-            known[[RIGHT, WRONG_CLASS, CALLED_UNKNOWN, MISSED]],
-            [0, *unknown[[UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN, MISSED]]],
-            [0, np.sum(~says_unknown), np.sum(says_unknown), 0],
-        ]
-    )
+    said = np.zeros((num_images, len(OBJECTS), len(SAID)), np.int64)
+    for unknown, cells in _CELLS.items():
+        for outcome, cell in cells.items():
+            of_cell = boxes.object_image[(is_unknown == unknown) & (true == outcome)]
+            said[:, int(unknown), cell] = np.bincount(of_cell, minlength=num_images)
+    on_nothing = predicted == NO_OBJECT
+    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    for cell, says in ((1, ~says_unknown), (2, says_unknown)):
+        said[:, 2, cell] = np.bincount(boxes.image[on_nothing & says], minlength=num_images)
+    return said
 
 
 def draw_boxes(drawn: DrawnBoxes, computed: Computed) -> go.Figure:
@@ -218,12 +227,15 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
 def draw_confusion(drawn: DrawnBoxes) -> go.Figure:
     """Draw the confusion table: objects against what they were called, over all images."""
     fig = figure("called", "object", height=400)
-    shares = drawn.said / np.maximum(drawn.said.sum(axis=1, keepdims=True), 1)
+    said = drawn.said.sum(axis=0)
+    shares = said / np.maximum(said.sum(axis=1, keepdims=True), 1)
     fig.add_heatmap(
         x=list(SAID),
         y=list(OBJECTS),
         z=shares.tolist(),
-        text=drawn.said.tolist(),
+        text=said.tolist(),
+        meta={"kind": CALLED},  # a click lists the images of the cell
+        customdata=[[[row, column] for column in range(len(SAID))] for row in range(len(OBJECTS))],
         texttemplate="%{text}",
         textfont=dict(size=16),
         hovertemplate="%{y} object, called %{x}: %{text} (%{z:.3f})<extra></extra>",

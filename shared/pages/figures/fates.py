@@ -13,6 +13,7 @@ from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure, ink_on
 
 TABLES = ("per_class", "per_image", "conf_list", "recall_budgets")  # not needed for the fates
+FATE = "fate"
 FATE_COLORS = {
     "found": GREEN,
     "called another known": "#a06a00",
@@ -38,12 +39,13 @@ def draw_fates(computed: Computed) -> go.Figure:
             orientation="h",
             name=fate,
             text=[str(count) if count else "" for count in counts],
-            customdata=counts,
+            customdata=[[fate, *one] for one in zip(sides, counts)],
+            meta={"kind": FATE},  # a click lists the images with such objects
             textposition="inside",
             insidetextanchor="middle",
             insidetextfont=dict(color=ink_on(FATE_COLORS[fate])),
             marker=dict(color=FATE_COLORS[fate]),
-            hovertemplate=f"%{{y}} objects, {fate}: %{{customdata}} (%{{x:.3f}})<extra></extra>",
+            hovertemplate=f"%{{y}} objects, {fate}: %{{customdata[2]}} (%{{x:.3f}})<extra></extra>",
         )
     fig.update_layout(barmode="stack", legend=dict(traceorder="normal"))
     return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(range=[0, 1], tickformat=RATE_TICKS)
@@ -54,11 +56,22 @@ def _fates(computed: Computed) -> Mapping[str, Sequence[Any]]:
     if "fates" in computed.results:
         table: Mapping[str, Sequence[Any]] = computed.results["fates"]
         return table
-    options = {name: value for name, value in computed.options.items() if name not in TABLES}
     # below 0.1 no box is badly placed, so there are no fates
-    if options["iou_threshold"] < 0.1:
+    if computed.options["iou_threshold"] < 0.1:
         return {"objects": [], "fate": [], "count": [], "share": []}
-    options |= {"errors": True, "recall_level": None, "confidence_level": None}
-    state: Any = computed.state
-    fates: Mapping[str, Sequence[Any]] = detection_results(state, OpenSetDetection(**options))["fates"]
+    fates: Mapping[str, Sequence[Any]] = _with_errors(computed)["fates"]
     return fates
+
+
+def fates_by_image(computed: Computed, side: str, fate: str) -> Sequence[int]:
+    """The number of known or unknown objects with a fate in each image. Raises KeyError for another fate."""
+    counts: Sequence[int] = _with_errors(computed, per_image=True)["per_image"][f"{side} objects {fate}"]
+    return counts
+
+
+def _with_errors(computed: Computed, **tables: bool) -> Mapping[str, Any]:
+    options = {name: value for name, value in computed.options.items() if name not in TABLES}
+    options |= {"errors": True, "recall_level": None, "confidence_level": None, **tables}
+    state: Any = computed.state
+    results: Mapping[str, Any] = detection_results(state, OpenSetDetection(**options))
+    return results

@@ -12,6 +12,8 @@ import numpy as np
 MAX_WORST = 20  # samples that are shown, per side
 MAX_LISTED = 200
 MAX_ASKED = 500  # characters of a question
+ROWS_ARE_LOST = "Equal samples were merged into counts, so there are no rows to list."
+UNKNOWN_QUESTION = "expected a bar or a cell of this page"
 
 
 class Ranked(NamedTuple):
@@ -43,10 +45,44 @@ class Ranked(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Some samples: a title and the columns of a table, which begins with the row."""
+    """Some samples: a title and the columns of a table, which begins with the row, or with the names of `images`."""
 
     title: str
     columns: Mapping[str, Sequence[Any]]
+    images: Sequence[int] = ()
+
+
+def question_of(asked: str) -> Mapping[str, Any]:
+    """What a page asks for: JSON of "kind", and "at" of a bar or a cell.
+
+    Raises ValueError for anything else.
+    """
+    try:
+        question = json.loads(asked[:MAX_ASKED])
+    except (ValueError, RecursionError):
+        question = None
+    if not isinstance(question, Mapping) or not isinstance(question.get("kind"), str) or "at" not in question:
+        raise ValueError(UNKNOWN_QUESTION)
+    return question
+
+
+def images_by_count(counts: Sequence[int], names: Sequence[str], words: str) -> Listed:
+    """The images with the most of something, by the number in each image.
+
+    names: (n,) of the images, of which those without a name are left out
+
+    >>> listed = images_by_count([0, 2, 5], ["a", "b", "c"], "unknown objects, missed")
+    >>> listed.title, listed.columns, listed.images
+    ('7 unknown objects, missed, in 2 images', {'image': ['c', 'b'], 'count': [5, 2]}, [2, 1])
+    """
+    number = np.asarray(counts)
+    title = f"{number.sum():,} {words}, in {np.count_nonzero(number):,} images"
+    images = np.argsort(-number[: len(names)], kind="stable")
+    images = images[number[images] > 0]
+    more = f"; the first {MAX_LISTED}" if len(images) > MAX_LISTED else ""
+    chosen = images[:MAX_LISTED].tolist()
+    columns = {"image": [names[image] for image in chosen], "count": [int(number[image]) for image in chosen]}
+    return Listed(title + more, columns, chosen)
 
 
 def worst_samples(ranked: Ranked | None) -> list[Listed]:
@@ -70,33 +106,32 @@ def worst_samples(ranked: Ranked | None) -> list[Listed]:
     return tables
 
 
-def asked_samples(ranked: Ranked | None, asked: str) -> Listed:
+def asked_samples(ranked: Ranked | None, question: Mapping[str, Any]) -> Listed:
     """The samples of one kind in a bar, the highest scores first, or beyond a threshold, the farthest first.
 
-    asked: as JSON, {"kind", "from", "to"} for scores in [from, to), with "last": true in [from, to]; or
-    {"kind", "above", "at"} for scores > at, or ≤ at where `above` is false; `at` null is −∞
+    question: {"kind", "at": [low, high]} for scores in [low, high), with "last": true in [low, high]; or
+        {"kind", "at": threshold, "above"} for scores > at, or ≤ at where `above` is false; None is −∞
     Raises ValueError for anything else, and where equal samples were merged into counts, since their rows are lost.
 
     >>> kinds = {"known": np.asarray([True, True]), "unknown": np.asarray([False, False])}
     >>> ranked = Ranked(np.asarray([0.1, 0.9]), kinds, "unknown", ("known", "unknown"))
-    >>> asked_samples(ranked, '{"kind": "known", "above": true, "at": 0.5}')
+    >>> asked_samples(ranked, {"kind": "known", "above": True, "at": 0.5})
     Listed(title='1 sample: known, score > 0.5', columns={'row': [2], 'score': [0.9]})
     """
     if ranked is None:
-        raise ValueError("Equal samples were merged into counts, so there are no rows to list.")
+        raise ValueError(ROWS_ARE_LOST)
     try:
-        question = json.loads(asked[:MAX_ASKED])
         kind, scores = ranked.kinds[question["kind"]], ranked.scores
         if "above" in question:
             at = -math.inf if question["at"] is None else float(question["at"])
             inside = scores > at if question["above"] else scores <= at
             order, words = -np.abs(scores - at), f"score {'>' if question['above'] else '≤'} {at!r}"
         else:
-            low, high = float(question["from"]), float(question["to"])
+            low, high = map(float, question["at"])
             inside = (scores >= low) & (scores <= high if question["last"] else scores < high)
             order, words = -scores, f"score {low:.4g} to {high:.4g}"
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise ValueError("expected a bar or a cell of this page") from None
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(UNKNOWN_QUESTION) from None
     rows = np.flatnonzero(kind & inside)
     rows, number = rows[np.argsort(order[rows], kind="stable")], len(rows)
     title = f"{number:,} sample{'s' * (number != 1)}: {question['kind']}, {words}"

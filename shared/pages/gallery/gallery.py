@@ -31,6 +31,8 @@ STYLE = """<style>
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
 .metric-card { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px; }
 .metric-card svg { width: 100%; max-height: 110px; display: block; }
+.dark .metric-card svg { filter: brightness(1.45); }
+.html-container:has(> * > .cards) { padding: 0 !important; }
 .metric-card h2 { font-size: 1.1em; margin: 6px 0 2px; }
 .metric-card p { margin: 2px 0; }
 .metric-card a { color: inherit; text-decoration: underline; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...classification.topk_metrics import AccuracyK
 from ..page import Example, Page
-from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies
+from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies, missed_samples
 
 PAGE = Page(
     metric=AccuracyK,
@@ -36,4 +36,5 @@ PAGE = Page(
     widths=(4,),
     samples=(DIGITS,),
     draw=draw_accuracies,
+    listed=missed_samples,
 )

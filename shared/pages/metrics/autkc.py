@@ -9,7 +9,7 @@ from ...classification.topk_metrics import AUTKC
 from ..columns.arrays import ScoreMatrix
 from ..page import Example, Page, rows
 from ..serving.costs import Cost
-from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
+from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area, missed_samples
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
@@ -52,5 +52,6 @@ PAGE = Page(
     widths=(4,),
     samples=(DIGITS,),
     draw=draw_area,
+    listed=missed_samples,
     costs=_costs,
 )

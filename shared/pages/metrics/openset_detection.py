@@ -14,9 +14,10 @@ from ...formats.boxes.dataset import Size
 from ...formats.boxes.named import with_names_in_tables
 from .. import credits
 from ..columns.arrays import Images
-from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
-from ..figures.fates import draw_fates
+from ..figures.fates import FATE, draw_fates, fates_by_image
+from ..figures.ranked import UNKNOWN_QUESTION, Listed, images_by_count
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..figures.thumbnails import Thumbnail, box_picture
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Classes, Derived, Example, Option, Page, Sample, Source
@@ -47,6 +48,23 @@ def _draw_image(computed: Computed) -> Any:
     }
     drawn = boxes_to_draw(one, computed.options)
     return draw_boxes(drawn, computed._replace(image=0))
+
+
+def _listed(computed: Computed, question: Mapping[str, Any], names: Sequence[str]) -> Listed:
+    """The images with objects of a fate, or with boxes of a cell of the confusion."""
+    try:
+        first, second = question["at"][:2]
+        if question["kind"] == FATE:
+            counts, words = fates_by_image(computed, second, first), f"{second} objects, {first}"
+        else:
+            said = boxes_to_draw(computed.state, computed.options).said
+            row, column = OBJECTS[first], SAID[second]
+            counts = said[:, OBJECTS.index(row), SAID.index(column)].tolist()
+            words = f"boxes on no object, called {column}" if row == OBJECTS[2] else f"{row} objects, called {column}"
+            words = words.replace("called missed", "missed")
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ValueError(UNKNOWN_QUESTION) from None
+    return images_by_count(counts, names, words)
 
 
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
@@ -214,6 +232,7 @@ PAGE = Page(
     draw=_draw,
     draw_image=_draw_image,
     thumbnails=_thumbnails,
+    listed=_listed,
     slider_below=3,
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ...arrays.options import as_int_list
@@ -16,6 +18,7 @@ from ..columns.arrays import Matrix
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.digits import short
+from ..figures.ranked import MAX_LISTED, ROWS_ARE_LOST, UNKNOWN_QUESTION, Listed
 from ..figures.style import BLUE, GREY, LINES, ORANGE, RATE_TICKS, figure
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
 
@@ -99,6 +102,32 @@ def _ks(computed: Computed) -> list[int]:
     return [] if k_list is None else as_int_list(k_list, "k_list", 1, width)
 
 
+MISSED = "not among the k best"
+
+
+def missed_samples(computed: Computed, question: Mapping[str, Any], names: Sequence[str] = ()) -> Listed:
+    """The samples whose class may not be among the k best: those with at least k scores that are not below its own."""
+    state = computed.state
+    if "counts" in state:
+        raise ValueError(ROWS_ARE_LOST)
+    try:
+        k = operator.index(question["at"][0])
+    except (KeyError, TypeError, IndexError):
+        raise ValueError(UNKNOWN_QUESTION) from None
+    above, tied = np.asarray(state["above"]), np.asarray(state["tied"])
+    missed = np.flatnonzero((above >= 0) & (above + tied >= k))  # -1 is a class that is unknown
+    rows = missed[np.argsort(-above[missed], kind="stable")]
+    title = f"{len(rows):,} sample{'s' * (len(rows) != 1)} whose class is not among the {k} best"
+    more = f"; the first {MAX_LISTED}" if len(rows) > MAX_LISTED else ""
+    rows = rows[:MAX_LISTED]
+    columns: dict[str, list[Any]] = {"row": (rows + 1).tolist()}
+    if len(computed.samples) == len(above):
+        columns["name"] = [str(computed.samples[row]) for row in rows]
+    columns |= {"class": np.asarray(state["classes"])[rows].tolist()}
+    columns |= {"higher scores": above[rows].tolist(), "equal scores": tied[rows].tolist()}
+    return Listed(title + more, columns)
+
+
 def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     """Draw bars of accuracy at k, the first `until` in blue (all if it is 0); also return the number of bars."""
     options = computed.options
@@ -120,6 +149,8 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     for part, color, name in ((slice(split), BLUE, "accuracy@k"), (slice(split, None), GREY, "beyond K")):
         if heights[part]:
             hover = f"k = %{{x}}<br>accuracy = %{{y:{digits}}}{_unit(computed)}<extra></extra>"
-            fig.add_bar(x=list(ks)[part], y=heights[part], name=name, marker=dict(color=color), opacity=0.55)
+            drawn = list(ks)[part]
+            fig.add_bar(x=drawn, y=heights[part], name=name, marker=dict(color=color), opacity=0.55)
+            fig.data[-1].update(meta={"kind": MISSED}, customdata=[[k] for k in drawn])  # a click lists samples
             fig.data[-1].update(hovertemplate=hover, marker_line=dict(width=1, color=color))
     return fig, len(ks)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..figures.ranked import Listed
 from .number import number_html, save_rows
+from .numbers import image_button
 
 
 def worst_html(name: str, sides: Sequence[Listed]) -> str:
@@ -24,17 +25,17 @@ def listed_html(name: str, listed: Listed) -> str:
     """An open table of some samples, with a button that saves it as CSV."""
     title = html.escape(listed.title)
     return (
-        f'<details class="listed" open><summary>{title}</summary>{_table_html(listed)}'
+        f'<details class="listed" data-name="{name}" open><summary>{title}</summary>{_table_html(listed)}'
         f"{save_rows(f'{name}_samples')}</details>"
     )
 
 
 def _table_html(side: Listed, caption: str = "") -> str:
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in side.columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{number_html(value)}</td>' for value in line)}</tr>"
-        for line in zip(*side.columns.values())
-    )
+    lines = [[number_html(value) for value in line] for line in zip(*side.columns.values())]
+    for line, image in zip(lines, side.images):
+        line[0] = image_button(image, str(side.columns[next(iter(side.columns))][side.images.index(image)]))
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     title = html.escape(side.title)
     content = f"{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     region = f'<div class="wide" tabindex="0" role="region" aria-label="{title}">'

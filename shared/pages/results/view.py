@@ -11,7 +11,7 @@ import numpy as np
 
 from ...texts import Texts
 from ..figures.computed import Computed
-from ..figures.ranked import Listed, asked_samples, worst_samples
+from ..figures.ranked import Listed, asked_samples, question_of, worst_samples
 from ..figures.threshold import texts_of
 from ..page import Page
 from ..reading.photographs import photograph_of
@@ -64,8 +64,11 @@ class Viewer:
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def listed(self, done: Computation, detector: str, asked: str) -> Listed:
-        """The samples behind a bar or a cell of the detector's pictures: see `asked_samples`."""
-        return asked_samples(self.page.ranked(as_drawn(self._chosen(done, detector, 1, ()))), asked)
+        """The samples behind a bar or a cell of the detector's pictures: see `Page.listed`."""
+        question, whole = question_of(asked), as_drawn(self._chosen(done, detector, 1, ()))
+        if self.page.listed is None:
+            return asked_samples(self.page.ranked(whole), question)
+        return self.page.listed(whole, question, image_names(whole, self._num_images(done)))
 
     def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
         """The results of all detectors side by side, and those of one detector in full."""
