@@ -43,6 +43,8 @@ def take(browser: Any, address: str, name: str) -> None:
     page.locator(f"#{name}-compute").click()
     page.locator(f"#{name}-results .js-plotly-plot .main-svg").last.wait_for()
     page.wait_for_timeout(1000)
+    page.get_by_text("intervals are on their way").wait_for(state="hidden")
+    page.wait_for_timeout(1000)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     shot.save(PICTURES / f"{name}.webp", quality=88, method=6)
     page.close()
