@@ -44,7 +44,6 @@ ROOMS = {
     "ranking": "Curves, areas and intervals",
     "comparison": "Two models",
     "loading": "Metrics by name",
-    "metric": "The base class",
     "ood": "Out-of-distribution detection",
     "open_set": "Open-set recognition",
     "classification": "Top-k",
@@ -109,7 +108,8 @@ def functions_page() -> str:
     rest = sorted({*openworld_metrics.__all__} - {*METRICS, "Metric", "METRICS"}, key=str.lower)
     objects = [getattr(openworld_metrics, name) for name in rest]
     for room, title in ROOMS.items():
-        lines += section(title, [item for item in objects if item.__module__.split(".")[1] == room])
+        own = [item for item in objects if item.__module__.split(".")[1] == room]
+        lines += section(title, own) if own else ()
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from docs.building.api import documented
 
 WORDS = re.compile(r"^(Parameters|Columns|Options|Results):|^(Returns|Raises|Source:|Sources:)", re.MULTILINE)
 EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
-ALIGNED = re.compile(r"\S {2,}\S")
+ALIGNED, ALIGNED_GAP = re.compile(r"\S {2,}\S"), re.compile(r"(?<=\S) {2,}(?=\S)")
 NAME = re.compile(r"`(\w+)`")
 ENTRY = re.compile(r"^([a-z_]\w*(?:(?:, | to )[a-z_]\w*)*): (?=\S)")  # of a list of names and their meanings
 
@@ -29,7 +29,9 @@ def _part(part: str) -> str:
         return part
     if ENTRY.match(part):
         return "\n".join(_entry(line) for line in part.splitlines())
-    if _is_aligned(part) or (not WORDS.search(part) and _is_formula(part)):
+    if _is_aligned(part):
+        return _as_list(part)
+    if not WORDS.search(part) and _is_formula(part):
         return f"```text\n{part}\n```"
     text = WORDS.sub(lambda word: f"\n**{word[0].rstrip(':')}**" + (":" if ":" in word[0] else ""), part)
     return _linked(text.strip("\n"))
@@ -50,6 +52,20 @@ def _entry(line: str) -> str:
 def _is_aligned(part: str) -> bool:
     """Whether a paragraph is a table of columns aligned by spaces."""
     return sum(bool(ALIGNED.search(line)) for line in part.splitlines()) > 1
+
+
+def _as_list(part: str) -> str:
+    """An aligned table as a list of names and meanings, or as it is if it has formulas or more than two columns."""
+    entries: list[list[str]] = []
+    for line in part.splitlines():
+        cells = [line.strip()] if line.startswith(" ") else ALIGNED_GAP.split(line)
+        if len(cells) > 2 or " = " in cells[0]:
+            return f"```text\n{part}\n```"
+        if line.startswith(" "):
+            entries[-1] += cells
+        else:
+            entries.append(cells)
+    return "\n".join(f"- `{name.rstrip(':')}`: {_linked(' '.join(meaning))}" for name, *meaning in entries)
 
 
 def _is_formula(part: str) -> bool:

@@ -101,7 +101,7 @@ def anomaly(
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     shown = on_terminal() or report is not None
     quick = quick_options(models, options, reported=report is not None) if shown else {}
-    alone = {**options, **quick} if compare is None or report is not None else options
+    alone = {**options, **quick} if compare is None or report is not None else options  # those of the first model
     runs = [
         evaluate_maps(
             model,
@@ -109,9 +109,9 @@ def anomaly(
             sample_pattern=arguments["sample_pattern"],
             progress=True,
             curves=report is not None,
-            **alone,
+            **(options if number else alone),
         )
-        for model in models
+        for number, model in enumerate(models)
     ]
     _warn_of_empty_masks(runs[0].images)
     first, *others = runs
@@ -119,8 +119,8 @@ def anomaly(
     for other in others:
         check_same_images(first, other)
         comparison = compared_runs(first, other, **{**options, **quick})
-        theirs = without_intervals(other, options) if quick else other.results
-        results = {**results, "other": theirs, "comparison": differences(results, theirs) if quick else comparison}
+        bare = differences(results, other.results) if quick else comparison
+        results = {**results, "other": other.results, "comparison": bare}
     if shown and not quick and options.get("confidence_level") is None:
         numbers = with_image_intervals(first, other)
     else:

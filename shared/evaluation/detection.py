@@ -148,10 +148,17 @@ def compare_detections(
     )
 
 
-def summary(results: Results, percent: bool = False, *, paint: Paint = plain) -> str:
+def summary(
+    results: Results,
+    percent: bool = False,
+    *,
+    paint: Paint = plain,
+    text: Callable[[Any, bool], str] = value_text,
+) -> str:
     """The results as text: sections for the standard metrics, the open-set metrics and a comparison.
 
-    With `percent`, rates are in percent, except in a comparison. `paint` colours titles, intervals and meanings.
+    With `percent`, rates are in percent, except in a comparison. `paint` colours titles, intervals and meanings; `text`
+    formats a value, in percent or not.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()
@@ -163,15 +170,15 @@ def summary(results: Results, percent: bool = False, *, paint: Paint = plain) ->
         ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
-            [key, _with_ends(rows, key, key in in_percent), quiet(meanings.get(key, ""))]
+            [key, *_with_ends(rows, key, key in in_percent, text), quiet(meanings.get(key, ""))]
             for key in rows
             if key not in ends
         ]
         title = _TITLES[section]
         parts.append(
-            f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2), paint=paint)}"
+            f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2, 3), paint=paint)}"
         )
-        parts += [paint(f"{key}\n{_table(value, in_percent)}", "") for key, value in tables.items()]
+        parts += [paint(f"{key}\n{_table(value, in_percent, text)}", "") for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
@@ -194,15 +201,13 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
-def _with_ends(rows: Mapping[str, Any], key: str, percent: bool) -> tuple[str, ...]:
-    """The text of a value and, if there is one, its interval."""
-    text = value_text(rows[key], percent)
-    if f"{key}_low" not in rows:
-        return strong(text), " " * (10 - len(text))
-    return strong(text), quiet(f" [{value_text([rows[f'{key}_low'], rows[f'{key}_high']], percent)}]")
+def _with_ends(rows: Mapping[str, Any], key: str, percent: bool, text: Callable[[Any, bool], str]) -> tuple[str, str]:
+    """The text of a value and of its interval, "" if there is none."""
+    ends = [rows[f"{key}_{end}"] for end in ("low", "high") if f"{key}_low" in rows]
+    return strong(text(rows[key], percent)), quiet(f"[{text(ends, percent)}]" if ends else "")
 
 
-def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
-    cells = [[key, *(value_text(value, key in in_percent) for value in values)] for key, values in columns.items()]
+def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str], text: Callable[[Any, bool], str]) -> str:
+    cells = [[key, *(text(value, key in in_percent) for value in values)] for key, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))

@@ -146,6 +146,14 @@ def test_the_page_of_classes_lists_the_eight_first(page: Any, address: str) -> N
     ).first.is_visible()  # names lead to their documentation
 
 
+def test_aligned_tables_of_docstrings_become_lists(page: Any, address: str) -> None:
+    page.goto(f"{address}/api/functions.html")
+    names = page.eval_on_selector_all("article li > code:first-child", "all => all.map(each => each.textContent)")
+    assert {"aurc", "augrc", "detect_acc", "strict"} <= set(names)
+    headings = page.eval_on_selector_all("article :is(h2, h3)", "all => all.map(each => each.tagName).join('')")
+    assert "H2H2" not in headings  # no section is empty
+
+
 def test_each_page_is_shown_without_another_host_or_a_wide_body(page: Any, address: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

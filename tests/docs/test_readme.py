@@ -31,6 +31,14 @@ RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
 NEEDED = {"make", "pip", "torchrun", "cd"}  # what a reader types that is no command of the package
 
 
+def test_commands_fit_the_column() -> None:
+    """A longer line would be broken in the middle of an option."""
+    for page in PAGES:
+        for block in re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE):
+            wide = [line for line in block.splitlines() if len(line.partition("  # ")[0]) > 84]
+            assert not wide, page
+
+
 def score_files(folder: Path) -> None:
     """Files of scores, as the guides name them."""
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable, Iterable
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio_client
 import pytest
@@ -30,7 +30,8 @@ LOAD = """
 import importlib.util, sys
 import evaluate
 print(importlib.util.find_spec("openworld_metrics"))  # the repository is out of reach
-print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))
+for script, arguments in eval(sys.argv[1]):
+    print(evaluate.load(script).compute(**arguments))
 """
 
 
@@ -387,34 +388,60 @@ def link_or_copy(source: Path, target: Path) -> None:
             shutil.copy(source, target)
 
 
+class Space(NamedTuple):
+    """A folder as it goes to the Hub, where it is called app, and the arguments and results of its first example."""
+
+    folder: Path
+    columns: dict[str, Any]
+    options: dict[str, Any]
+    expected: Any
+
+
+@pytest.fixture(scope="module")
+def spaces(root: Path, load: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Space]:
+    written = {}
+    for name, steps in STEPS.items():
+        folder = tmp_path_factory.mktemp(name)
+        space = layout.write(root / "metrics" / name, root / "shared", folder / "dist").rename(folder / "app")
+        columns = {key: as_lists(value) for key, value in steps.columns.items()}
+        options = {key: list(value) if isinstance(value, tuple) else value for key, value in steps.options.items()}
+        written[name] = Space(space, columns, options, load(name).compute(**steps.columns, **steps.options))
+    return written
+
+
+def test_scripts_load_where_nothing_but_their_requirements_is_installed(
+    spaces: dict[str, Space], environment_of: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """All scripts of one environment in one process."""
+    together: dict[str, list[str]] = {}
+    for name, space in spaces.items():
+        together.setdefault(environment_of(space.folder / "requirements.txt"), []).append(name)
+    for python, names in together.items():
+        asked = [(str(spaces[n].folder / f"{n}.py"), {**spaces[n].columns, **spaces[n].options}) for n in names]
+        command = [python, "-c", LOAD, repr(asked)]
+        environment = clean_environment(tmp_path)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+        assert done.stdout.splitlines() == ["None", *(repr(spaces[n].expected) for n in names)], done.stderr
+
+
 @every_metric
-def test_a_folder_in_an_environment_of_its_own(
+def test_a_page_where_nothing_but_its_requirements_is_installed(
     name: str,
-    root: Path,
-    tmp_path: Path,
-    load: Any,
+    spaces: dict[str, Space],
     environment_of: Callable[[Path], str],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As on the Hub: the folder is called app, and nothing is installed but what its requirements.txt asks for."""
-    space = layout.write(root / "metrics" / name, root / "shared", tmp_path / "dist").rename(tmp_path / "app")
-    python = environment_of(space / "requirements.txt")
-    environment = clean_environment(tmp_path)
-    steps = STEPS[name]
-    columns = {key: as_lists(value) for key, value in steps.columns.items()}
-    options = {key: list(value) if isinstance(value, tuple) else value for key, value in steps.options.items()}
-    expected = load(name).compute(**steps.columns, **steps.options)
-    command = [python, "-c", LOAD, str(space / f"{name}.py"), repr({**columns, **options})]
-    loaded = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
-    assert loaded.stdout.splitlines() == ["None", repr(expected)], loaded.stderr
-
+    space, environment = spaces[name], clean_environment(tmp_path)
     for key in set(os.environ) - set(environment):
         monkeypatch.delenv(key)
     serving = {key: value for key, value in environment.items() if key.startswith(("HF_", "PYTHON"))}
-    with serve(space / "app.py", tmp_path, python=python, **serving) as address:
+    python = environment_of(space.folder / "requirements.txt")
+    with serve(space.folder / "app.py", tmp_path, python=python, **serving) as address:
         with urllib.request.urlopen(address, timeout=30) as answer:
             assert f"{name}-compute" in answer.read().decode()
         client = gradio_client.Client(address, verbose=False, analytics_enabled=False)
-        assert client.predict(columns=columns, options=options, api_name="/compute") == expected
+        computed = client.predict(columns=space.columns, options=space.options, api_name="/compute")
+        assert computed == space.expected
         assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
         client.close()

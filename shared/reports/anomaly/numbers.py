@@ -69,8 +69,7 @@ def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mappin
         options |= quick
         record = run.results["evaluation"]
         reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid")}
-        run, *others = (evaluate_maps(one.listed, **reading, **options) for one in (run, other) if one is not None)
-        other, comparison = others[0] if others else None, None
+        run, comparison = evaluate_maps(run.listed, **reading, **options), None
     if other is not None and comparison is None:
         comparison = compared_runs(run, other, **options)
     return numbers_of_runs(run, other, comparison, options)

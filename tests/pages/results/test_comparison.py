@@ -137,7 +137,7 @@ def test_too_few_samples_have_no_intervals(root: Path) -> None:
     table["labels"] = [1] * 10 + [0] * 30
     done = one.run(Form(tables=[table]))
     assert intervals.are_automatic(one.page, done)
-    many = pd.concat([table] * 1_300, ignore_index=True)
+    many = pd.concat([table] * 2_100, ignore_index=True)
     done = one.run(Form(tables=[many]))
     assert intervals.can_be_added(one.page, done)
     assert not intervals.are_automatic(one.page, done), "later ones by one press"
