@@ -40,17 +40,9 @@ def take(browser: Any, address: str, name: str) -> None:
     """Wait for the figures and intervals of the example, and write the window's contents."""
     page = browser.new_page(viewport=SIZE)
     page.goto(address)
-<<<<<<< HEAD
     page.locator(f"#{name}-results:not(.stale) .js-plotly-plot .main-svg").last.wait_for()
     page.locator(f"#{name}-compared [role=status]").wait_for(state="detached")
     page.wait_for_timeout(2000)
-=======
-    page.locator(f"#{name}-compute").click()
-    page.locator(f"#{name}-results .js-plotly-plot .main-svg").last.wait_for()
-    page.wait_for_timeout(1000)
-    page.get_by_text("intervals are on their way").wait_for(state="hidden")
-    page.wait_for_timeout(1000)
->>>>>>> main
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     shot.save(PICTURES / f"{name}.webp", quality=88, method=6)
     page.close()
