@@ -14,10 +14,11 @@ from .figures.computed import Computed
 from .page import Page
 from .results.computation import Computation
 from .serving.costs import check_costs, drawn_costs, num_rows
+from .serving.limits import MAX_IMAGES
 
 LEVEL = 0.95  # confidence level of automatic intervals
 FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
-MAX_STEPS, MAX_IMAGES = 80_000, 200  # limits of automatic intervals: steps in each resample (1.5 s), and images
+MAX_STEPS = 80_000  # in each resample of automatic intervals (1.5 s)
 
 
 def are_automatic(page: Page, done: Computation) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,10 @@ from ..ranking.counts import Counts, Side, exceedance_counts
 from ..ranking.curves import auroc
 from ..ranking.named_points import samples_above
 from ..ranking.operating_points import operating_point
-from ..ranking.shares import as_written
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from .directions import direction_of
 from .frame.values import interval, number
+from .thresholds import shown_threshold
 
 _BINS, _POINTS = 40, 2000
 _PALE = 0.35  # opacity of bars that are not above the threshold
@@ -39,6 +38,10 @@ class Marked(NamedTuple):
     name: str
     threshold: float
 
+    def text(self, sides: Sides) -> str:
+        """The threshold as the shortest decimal that makes the same decisions."""
+        return shown_threshold(self.threshold, [side.scores for side in sides[:2]])
+
 
 def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
     """The first threshold of the results, or else the threshold of 95 % TPR; None if no finite one reaches it."""
@@ -47,23 +50,6 @@ def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
             return Marked(key.removesuffix("_threshold"), value)
     point = operating_point(_counts(sides), "fpr", "tpr", 0.95)
     return Marked("95 % TPR", point.threshold) if math.isfinite(point.threshold) else None
-
-
-def short_threshold(threshold: float, sides: Sides) -> str:
-    """The shortest decimal with identical decisions: at least the threshold, and below the next higher score.
-
-    >>> from openworld_metrics.ranking.counts import as_side
-    >>> short_threshold(1 / 3, Sides(as_side(np.asarray([0.5, 0.9])), as_side(np.asarray([1 / 3, 0.1]))))
-    '0.4'
-    """
-    rows = [(side.scores, np.searchsorted(side.scores, threshold, side="right")) for side in sides[:2]]
-    higher = min((float(scores[row]) for scores, row in rows if row < len(scores)), default=math.inf)
-    low = as_written(threshold)
-    for digits in range(17):
-        text = f"{Decimal(math.ceil(low * 10**digits)).scaleb(-digits):f}"
-        if threshold <= float(text) < higher:
-            return text.replace("-", "−")
-    return repr(threshold).replace("-", "−")
 
 
 def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
@@ -89,7 +75,7 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
         axes.stairs(heights, cuts, color=color, linewidth=1)
     if marked is not None:
         axes.axvline(marked.threshold, color=INK, linewidth=1.2)
-    title = "Scores" if marked is None else f"Scores · {marked.name}: above {short_threshold(marked.threshold, sides)}"
+    title = "Scores" if marked is None else f"Scores · {marked.name}: above {marked.text(sides)}"
     _frame(axes, title, "score", "share of each side")
     axes.set_ylim(bottom=0)
     handles, labels = axes.get_legend_handles_labels()

@@ -10,7 +10,7 @@ import pytest
 
 from openworld_metrics import METRICS, OODBench, OpenAUC, metric_class
 from openworld_metrics.ranking.counts import as_side
-from openworld_metrics.reports.panels import Sides, draw_histogram, marked_threshold, rates_of_results, short_threshold
+from openworld_metrics.reports.panels import Marked, Sides, draw_histogram, marked_threshold, rates_of_results
 from openworld_metrics.reports.plots import draw, sides_of
 from tests import cases
 
@@ -56,19 +56,19 @@ def test_sides_are_those_of_the_samples(seed: int) -> None:
         marked = marked_threshold(results, sides)
         if marked is None:  # the lowest of all scores is to be detected
             continue
-        shown = float(short_threshold(marked.threshold, sides).replace("−", "-"))
+        shown = float(marked.text(sides).replace("−", "-"))
         assert ((scores > shown) == (scores > marked.threshold)).all()
-        assert len(short_threshold(marked.threshold, sides)) <= len(repr(marked.threshold)) + 1
+        assert len(marked.text(sides)) <= len(repr(marked.threshold)) + 1
 
 
 def test_thresholds() -> None:
     sides = Sides(as_side(np.asarray([0.9, 0.4])), as_side(np.asarray([0.6, 0.1])))
     assert marked_threshold({"auroc": 0.75, "x_threshold": 0.25}, sides) == ("x", 0.25)
     assert marked_threshold({"auroc": 0.75, "x_threshold": np.inf}, sides) == ("95 % TPR", 0.1)
-    assert short_threshold(0.1, sides) == "0.1"
-    assert short_threshold(0.6, sides) == "0.6"
-    assert short_threshold(0.9, sides) == "1"
-    assert short_threshold(-1e300, sides).startswith("−1")
+    assert Marked("x", 0.1).text(sides) == "0.1"
+    assert Marked("x", 0.6).text(sides) == "0.6"
+    assert Marked("x", 0.9).text(sides) == "1"
+    assert Marked("x", -1e300).text(sides).startswith("−1")
     lowest = Sides(as_side(np.asarray([0.4])), as_side(np.asarray([0.6])))
     assert marked_threshold({}, lowest) is None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ranking.counts import Side
 from ...ranking.guarantees import threshold_at_fpr
-from .digits import plain_threshold
+from ...reports.thresholds import plain_threshold
 from .threshold import Sweep
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {

@@ -13,10 +13,11 @@ from ...anomaly.pro import mean_overlap, pro_curve
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side
 from ...ranking.vertices import thinned
+from ...reports.thresholds import shown_threshold
 from ..serving.limits import MAX_POINTS
 from .computed import Computed
 from .decisions import said_at
-from .digits import plain_threshold, short
+from .digits import short
 from .roc import Curve, draw_roc_curves, overlay
 from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, legend_title, photograph_behind
 from .threshold import Sweep, moving_point
@@ -80,15 +81,10 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score > {_as_text(threshold, computed.state)} (best F1{computed.title and ' of '}{computed.title})"
+        text = shown_threshold(threshold, [computed.state["anomalous"], computed.state["normal"]])
+        name = f"score > {text} (best F1{computed.title and ' of '}{computed.title})"
         _outline(fig, score_map > threshold, name, ORANGE, "dot", **axes)
     _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
-
-
-def _as_text(threshold: float, state: Mapping[str, Any]) -> str:
-    """The shortest decimal that makes the same decision for every pixel as the threshold."""
-    sides = (np.asarray(state[name], np.float64) for name in ("anomalous", "normal"))
-    return plain_threshold(threshold, min(float(side.min(initial=np.inf, where=side > threshold)) for side in sides))
 
 
 def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from ...reports.thresholds import plain_threshold
 from ..serving.limits import MAX_POINTS
-from .digits import plain_threshold
 
 THRESHOLD = "threshold"
 STEERS = {"steers": True}
@@ -92,19 +92,23 @@ class Sweep(NamedTuple):
         )
 
     def sent(self) -> str:
-        """The sweep as JSON for the browser."""
+        """The sweep as JSON for the browser; ±inf and NaN, which JSON lacks, are null."""
         texts = [self.text(place) for place in range(len(self.thresholds))]
         content = {
-            "thresholds": [*map(float, texts)],
+            "thresholds": [*map(_finite, map(float, texts))],
             "texts": texts,
             "counts": {name: column.tolist() for name, column in self.counts.items()},
             "rates": self.rates,
-            "values": {name: column.tolist() for name, column in self.values.items()},
+            "values": {name: [*map(_finite, column.tolist())] for name, column in self.values.items()},
             "ratios": [*self.ratios],
             "presets": self.presets,
             "promises": self.promises,
         }
-        return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+        return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def texts_of(sweep: Sweep | None) -> Callable[[float], str | None]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ...evaluation.anomaly_run import ScoredImage
 from ..frame import Part, Section, card, grid, matrix, share_bar
-from .models import Model, compared_texts
+from ..thresholds import shown_threshold
+from .models import Model
 
 _FULL = 2  # the most categories that get a card each, with a bar for each kind of defect
 _WORST = 4  # categories to show if there are more
@@ -74,7 +75,11 @@ def _card_of(model: Model, group: str) -> str:
         for kind in kinds
     ]
     bars.append(_bar(model, group, "normal", [image for image in images if not image.anomalous]))
-    shown = "" if threshold is None else f"anomalous if score > {_threshold_text(threshold, images)}"
+    shown = (
+        ""
+        if threshold is None
+        else f"anomalous if score > {shown_threshold(threshold, [[image.score for image in images]])}"
+    )
     return card(*bars, title=group, note=shown)
 
 
@@ -103,17 +108,3 @@ def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> 
     other = "missed" if anomalous else "called normal"
     parts = [Part(words, called, color), Part(other, len(images) - called, f"{color}-soft")]
     return share_bar(name, f"{called:,} of {len(images):,} {words}", parts)
-
-
-def _threshold_text(threshold: float, images: Sequence[ScoredImage]) -> str:
-    """A threshold with as few digits as distinguish it from the nearest scores on both sides."""
-    scores = [image.score for image in images]
-    near = [
-        *([min(score for score in scores if score > threshold)] if any(score > threshold for score in scores) else []),
-        *(
-            [max(score for score in scores if score <= threshold)]
-            if any(score <= threshold for score in scores)
-            else []
-        ),
-    ]
-    return max((compared_texts(score, threshold)[1] for score in near), key=len, default=f"{threshold:.4g}")

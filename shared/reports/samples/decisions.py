@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ranking.counts import as_side
 from ...ranking.per_sample import SAMPLE_OUTCOMES, SIDES
 from ..frame import Part, stacked_bars
-from ..panels import Sides, short_threshold
+from ..thresholds import shown_threshold
 
 _SHARE = "share of its kind"
 _COLORS = dict(zip(SAMPLE_OUTCOMES, ("known", "d1", "known", "d2", "unknown", "known")))
@@ -36,9 +35,7 @@ class Decisions(NamedTuple):
         >>> Decisions(np.asarray([0.1, 0.75]), np.asarray([1 / 3]), 0.75).text(1 / 3)
         '0.4'
         """
-        if math.isinf(threshold):
-            return "∞" if threshold > 0 else "−∞"
-        return short_threshold(threshold, Sides(as_side(self.unknown), as_side(self.known)))
+        return shown_threshold(threshold, [self.unknown, self.known])
 
     @property
     def in_words(self) -> str:

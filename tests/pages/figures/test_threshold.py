@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics.pages.figures.digits import plain_threshold
-from openworld_metrics.pages.figures.threshold import THRESHOLD
+from openworld_metrics.pages.figures.threshold import THRESHOLD, Sweep
 from openworld_metrics.pages.results.slider import threshold_html
 from openworld_metrics.pages.serving.limits import MAX_POINTS
+from openworld_metrics.reports.thresholds import plain_threshold
 from tests import cases
 from tests.pages.figures.test_figures import computed, page as page_of
 
@@ -113,6 +113,16 @@ def test_the_shortest_decimal_decides_as_the_scores(single: bool) -> None:
         assert not single or low <= float(kind(float(text))) < high
     assert plain_threshold(-np.inf, 0.25) == "0.23"
     assert plain_threshold(-0.5, 0.25) == "0"
+
+
+def test_numbers_that_json_lacks_are_sent_as_null() -> None:
+    """Whatever their sign; words stay."""
+    values = {"value": np.asarray([-np.inf, np.inf, np.nan, 0.5])}
+    at = np.asarray([-np.inf, 0.25, 0.5, 0.75])
+    sent = Sweep(at, np.append(at[1:], np.inf), {}, {}, values, {}, {}, "", {"of": "NaN"}).sent()
+    assert json.loads(sent)["values"] == {"value": [None, None, None, 0.5]}
+    assert json.loads(sent)["texts"] == ["0.23", "0.3", "0.5", "1"]
+    assert json.loads(sent)["promises"] == {"of": "NaN"}
 
 
 def test_a_promise_is_that_of_the_kernel(load: Load) -> None:
