@@ -60,7 +60,8 @@ def compare(
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
-    return compared(differences_of_parts(*models, n_resamples=number, random_state=seed), level).table()
+    parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
+    return compared(parts, level, skipping=metric.groups_without == "skip").table()
 
 
 class Comparison(NamedTuple):
@@ -111,8 +112,8 @@ def differences_of_parts(
         yield one, other, one.by_group(paired_differences(one, other, n_resamples, random_state), random_state)
 
 
-def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
-    """The comparison of groups, or of all samples, which have an empty name."""
+def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipping: bool = False) -> Comparison:
+    """The comparison of groups, or of all samples, which have an empty name; `skipping` as of `summary_of_groups`."""
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
@@ -120,8 +121,8 @@ def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Compa
         first |= one.results
         second |= other.results
         drawn |= values
-    summary, differences = whole(first, drawn)
-    return Comparison(summary, whole(second, {})[0], differences, level)
+    summary, differences = whole(first, drawn, skipping=skipping)
+    return Comparison(summary, whole(second, {}, skipping=skipping)[0], differences, level)
 
 
 def paired_differences(first: Part, second: Part, n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:

@@ -12,7 +12,7 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
-from ..evaluation.anomaly_intervals import quick_options, without_intervals
+from ..evaluation.anomaly_intervals import RESAMPLES, quick_options, without_intervals
 from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_anomaly_results
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
@@ -122,7 +122,7 @@ def anomaly(
         bare = differences(results, other.results) if quick else comparison
         results = {**results, "other": other.results, "comparison": bare}
     if shown and not quick and options.get("confidence_level") is None:
-        numbers = with_image_intervals(first, other)
+        numbers = with_image_intervals(first, other, options.get("n_resamples", RESAMPLES))
     else:
         numbers = numbers_of_runs(first, other, comparison, {**options, **quick})
     writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]

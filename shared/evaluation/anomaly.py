@@ -11,7 +11,7 @@ from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction
-from ..anomaly.levels import check_levels
+from ..anomaly.levels import LEVELS, check_levels
 from ..arrays.arrays import State
 from ..arrays.options import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
@@ -113,11 +113,12 @@ def evaluate_maps(
             # one category at a time, to free its pixels after its results
             metric, scored = read_category(listed, [*pairs], read, judged, bar.update, sample_pattern)
             images += scored
+            results, own = metric.results_by_group(category)
             if curves:
                 drawn |= {
-                    group: curves_of(state, settings["levels"]) for group, state in states_of(metric, category).items()
+                    group: curves_of(state, [level for level in LEVELS if f"{level}_auroc" in results[group]])
+                    for group, state in states_of(metric, category).items()
                 }
-            results, own = metric.results_by_group(category)
             replicates |= own
             for group, row in results.items():
                 members = members_of(group, scored)

@@ -62,8 +62,8 @@ def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path)
 def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | Path, *, title: str = "") -> None:
     """Plot OSCR curves: the rate of known samples accepted with the right class over the rate of unknown ones accepted.
 
-    Parameters: curves, those of `oscr_curve` by the names of their models; path, as of `draw`; title. The area under
-    each, which is OpenAUC, stands beside its name.
+    Parameters: curves, of `oscr_curve`, by the names of their models; path, as of `draw`; title. The legend has the
+    area under each, which is OpenAUC.
     Raises ValueError for no curve and another ending, OSError for a file that cannot be written.
     """
     if not curves:

@@ -38,16 +38,15 @@ def render(
 ) -> str:
     """A table as text.
 
-    The best numbers of several models begin with * in text, and are bold elsewhere; the second best, if they are
-    asked for, begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has every digit,
-    and columns of their own for standard deviations and the ends of intervals.
+    The best numbers of several models begin with * in text, and are bold elsewhere; the second best, with `second`,
+    begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has every digit, and separate
+    columns for standard deviations and the ends of intervals.
 
-    Parameters: table, of `make_table`; form, one of text, markdown, latex, booktabs, html and csv;
-    percent, to have rates, which are those of known keys, times 100; digits after the point, by default 4, and 2 of
-    percent; intervals, in brackets, as ± half their length ("plusminus"), or none; arrows, to say beside the name of a
-    column which way is better; second, to mark the second best.
-    Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
-    ValueError for a rate beyond 1 that is to be percent.
+    Parameters: table, of `make_table`; form, one of text, markdown, latex, booktabs, html and csv; percent, to multiply
+    rates, as far as their keys are known, by 100; digits after the point, by default 4, or 2 in percent; intervals, in
+    brackets, as ± half their length ("plusminus"), or none; arrows, to show beside the names of columns which direction
+    is better; second, to mark the second best. Returns the text, without a line break at the end. Raises ValueError or
+    TypeError for other options, and ValueError for a rate above 1 in percent.
 
     >>> from openworld_metrics.reports.directions import Direction
     >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True))

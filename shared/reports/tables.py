@@ -37,7 +37,7 @@ def make_table(
 ) -> ResultTable:
     """A table of the numbers of results.
 
-    Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
+    Parameters: results by name, such as their file's, with or without groups; rows, "files" or "groups", by
     default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
     of a key also its last part after a slash, where "mean" is what stands beside the groups: all keys by default, and
     of the groups all as rows and "mean" beside files. seeds, a regular expression: names of results that differ only
@@ -45,11 +45,12 @@ def make_table(
     of these names, so are groups.
     undecided, of `leaderboard.differing`: the numbers that do not differ from the best are marked as it is. names, what
     files, groups and keys are called in the table.
-    Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
-    and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
-    Keys are called by their last part where these differ.
+    Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. If two or more results are
+    compared, the best numbers of each group and key are marked, as far as the direction of the key is known. Means have
+    no intervals. Keys are shortened to their last parts if these differ.
 
-    With `marked`, a function of a result's name, a group and a key, those that it says are marked instead.
+    With `marked`, a function of a result's name, a group and a key, the numbers for which it is true are marked
+    instead.
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 

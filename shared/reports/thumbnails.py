@@ -20,10 +20,9 @@ from ..formats.tables.columns import file_of, open_column, whole_column
 def list_images(place: str, count: int) -> list[Path]:
     """The image of each sample.
 
-    Parameters: place, a folder, whose images are those of the samples in the order of their names; or a .txt with a
-    path in each line, or a file of columns, as in images.csv:path, in the order of the samples: paths are relative to
-    the file. count, how many samples there are.
-    Raises ValueError for another number of images, and for what cannot be read.
+    Parameters: place, a folder, whose images belong to the samples in the order of their names; or a .txt with a path
+    in each line, or a file of columns, as in images.csv:path, in the order of the samples: paths are relative to the
+    file. count, the number of samples. Raises ValueError for another number of images, and for unreadable files.
     """
     paths = list(find_images(place).values()) if Path(place).is_dir() else _listed(place)
     if len(paths) != count:

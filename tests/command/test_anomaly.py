@@ -184,6 +184,36 @@ def test_many_images_have_intervals_of_images_only(
     assert "\nintervals: --confidence-level 0.95\n" in none
 
 
+@pytest.mark.parametrize("shown", [0, 1 << 16], ids=["image intervals", "all intervals"])
+def test_a_category_without_normal_images_is_skipped(
+    shown: int, made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal, of two models, and in a report: what the category lacks is a dash."""
+    monkeypatch.setattr(command, "on_terminal", lambda: True)
+    for name in ("_SHOWN", "_REPORTED"):
+        monkeypatch.setattr(anomaly_intervals, name, shown)
+    shutil.rmtree("data/screw/test/good")
+    for folder in ("maps", "other"):
+        shutil.rmtree(f"{folder}/screw/test/good")
+    skip = [*FILES, "--groups-without", "skip", "--format", "text"]
+    code, text, errors = run(*skip)
+    assert (code, errors) == (0, "")
+    assert re.search(r"\nscrew +6 +\d\.\d+ +– +\d", text)
+    assert re.search(r"image_auroc +\d\.\d+ +\[", text)
+    code, text, errors = run(*skip, "--compare", "other", "--save", "x.json", "--report", "report")
+    assert (code, errors) == (0, "")
+    assert re.search(r"image_auroc ↑ .*(is better|no clear difference)", text)
+    groups = json.loads(Path("x.json").read_text())["comparison"]["groups"]
+    assert groups["group"] == ["nut", "screw"]
+    assert groups["image_auroc"][1] is None
+    assert groups["pixel_auroc"][1] is not None
+    page = Path("report/index.html").read_text()
+    assert "screw" in page
+    missed = re.search(r"(\d+) of 6 defects are missed, (\d+) of 3 normal images are false", page)
+    assert missed, "of the nut alone"
+    assert f"{missed[1]} missed, {missed[2]} false alarms" in page
+
+
 def test_intervals_take_the_number_of_resamples(made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda: True)
     _, text, _ = run(*FILES, "--format", "text", "--n-resamples", "30")

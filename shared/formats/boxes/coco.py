@@ -35,8 +35,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None) -> Data
 def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str = "score") -> Detections:
     """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
-    Parameters: results, the file; dataset, with `ids` that match the image ids: those of COCO annotations, or else the
-    name of the image file, as a number if it is one; score_field, the name of the confidence in each entry.
+    Parameters: results, the file; dataset, with `ids` that match the image ids, from COCO annotations or else from the
+    names of the image files, as numbers if possible; score_field, the name of the confidence in each entry.
 
     Returns the predictions of the data set's images. Raises ValueError, with the file and the index of the entry,
     for malformed entries, and for results of unknown images.

@@ -26,9 +26,9 @@ Dicts = Sequence[Mapping[str, Any]]
 def read_dicts(references: Dicts, *, classes: Mapping[int, str] | None = None) -> Dataset:
     """Take the true boxes of images from dicts.
 
-    Parameters: references, for each image "boxes" (m, 4) and "labels" (m,), and optionally "iscrowd" or "ignored"
-    (m,), 1 for what is ignored, "image_id" and "orig_size"; or "class_labels" with cx, cy, w, h as shares; classes,
-    id → name. Images are called by their image_id, or else by their place in the list.
+    Parameters: references, for each image "boxes" (m, 4) and "labels" (m,), and optionally "iscrowd" or "ignored" (m,),
+    1 for ignored objects, "image_id" and "orig_size"; or "class_labels" with cx, cy, w, h as shares; classes, id →
+    name. Images are named by their image_id, or else by their index in the list.
 
     Returns the images in their order. Raises TypeError or ValueError, with the place in the list, for other dicts.
     """
@@ -43,10 +43,10 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
     """Take the predicted boxes of a data set's images from dicts with boxes, scores and labels.
 
     Parameters: predictions, for each image "boxes" (n, 4) x1, y1, x2, y2 in pixels, "scores" (n,) and "labels" (n,),
-    and optionally "image_id", by which the images are found, as are Ultralytics `Results` of files by the files' names;
-    without, in the order of the data set.
+    and optionally "image_id", which identifies the images; the `path` of Ultralytics `Results` does too. Without these,
+    predictions are in the order of the data set.
 
-    Returns the predictions of the data set's images, none for those without a dict. Raises TypeError or ValueError,
+    Returns the predictions of the data set's images; images without a dict have none. Raises TypeError or ValueError,
     with the place in the list, for other dicts, unknown images, and another number of images.
     """
     ids = _image_ids(predictions, "predictions")

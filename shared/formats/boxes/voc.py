@@ -33,15 +33,15 @@ def read_voc(
 ) -> Dataset:
     """Read a folder of Pascal VOC annotations. Difficult objects are ignored.
 
-    Parameters: annotations, a folder of XML files; images, the folder of the images, all of which belong to the data
-    set then, by default JPEGImages beside Annotations, if it is there, for the images that have annotations; split,
-    the name of a list of images in ImageSets/Main beside Annotations; image_set, such a list anywhere; classes, id →
-    name, by default the names that occur, in alphabetical order; one_based, False for files of tools that count pixels
-    from 0, which stay as they are.
+    Parameters: annotations, a folder of XML files; images, the folder of the images, which then all belong to the data
+    set; by default JPEGImages beside Annotations, if it exists, for the images that have annotations; split, the name
+    of a list of images in ImageSets/Main beside Annotations; image_set, such a list elsewhere; classes, id → name, by
+    default the names that occur, in alphabetical order; one_based, False for files of tools that count pixels from 0,
+    which stay as they are.
 
-    Returns the images by name or in the order of the list, those without an XML file as images without objects. Raises
-    ValueError, with file and line, for what is malformed, for a name that is not among `classes`, for an XML file
-    without its image, for an image of the list that is not there, and if both `split` and `image_set` are given.
+    Returns the images by name or in the order of the list; images without an XML file have no objects. Raises
+    ValueError, with file and line, for malformed XML, for a name that is not among `classes`, for an XML file without
+    its image, for a missing image of the list, and if both `split` and `image_set` are set.
     """
     folder = Path(annotations)
     files = {path.stem: path for path in sorted(folder.glob("*.xml"))}

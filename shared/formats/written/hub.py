@@ -77,12 +77,13 @@ def to_eval_results(
     """The content of a file `.eval_results/*.yaml` of a model's repository, which feeds a benchmark's leaderboard.
 
     Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
-    in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, where
-    the result comes from, source_name, the words of that link, and source_user or source_org, who is credited; notes
-    on how the evaluation was done. Two variants of one evaluation, with different notes, are two files.
+    in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, the
+    source of the result, source_name, the text of that link, and source_user or source_org, who is credited; notes on
+    how the evaluation was done. Two variants of one evaluation, with different notes, are two files.
 
-    Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without what is
-    None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without its url.
+    Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without entries
+    that are None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without
+    its url.
     Source: docs/hub/eval-results.md of hub-docs, and huggingface_hub's EvalResultEntry.
 
     >>> to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"})

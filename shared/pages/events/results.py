@@ -116,7 +116,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            listed = bounded(self.runner.viewer.listed, done, form.detector or "", str(form.asked or ""))
+            listed = bounded(self.runner.viewer.listed, done, form.detector or "", str(form.selection or ""))
         except Exception as error:  # as in press
             return _error(error)
         return {"message": box(""), **_kept_by(form, token), "listed": listed_html(self.runner.page.name, listed)}

@@ -32,12 +32,12 @@ class Wiring:
             photographs=outputs.photographs,
             detector=outputs.detector,
             token=outputs.token,
-            asked=outputs.asked,
+            selection=outputs.selection,
             place=outputs.place,
             stamp=outputs.stamp,
         )
         computed_from = inputs.form._replace(
-            image=(), photographs=(), detector=(), token=(), asked=(), place=(), stamp=()
+            image=(), photographs=(), detector=(), token=(), selection=(), place=(), stamp=()
         )
         self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
@@ -59,7 +59,7 @@ class Wiring:
         self.outputs.add.click(**self._calls(self.answers.add, SURER), **waiting)
         seen = self.outputs.detector.input(**self._computes(self.answers.see, SHOWN), **QUIET)
         seen.then(**self._compares("compare"))
-        listed = self.outputs.asked.change(**self._computes(self.answers.list, LISTED), **LATEST)
+        listed = self.outputs.selection.change(**self._computes(self.answers.list, LISTED), **LATEST)
         listed.then(**self._script("listed")).then(**self._compares("compare"))
         if self.images:
             chosen = [self.outputs.image.input, self.outputs.photographs.change]

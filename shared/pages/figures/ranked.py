@@ -52,13 +52,13 @@ class Listed(NamedTuple):
     images: Sequence[int] = ()
 
 
-def question_of(asked: str) -> Mapping[str, Any]:
-    """What a page asks for: JSON of "kind", and "at" of a bar or a cell.
+def question_of(selection: str) -> Mapping[str, Any]:
+    """Parse a page's selection: JSON of "kind", and "at" of a bar or a cell.
 
     Raises ValueError for anything else.
     """
     try:
-        question = json.loads(asked[:MAX_ASKED])
+        question = json.loads(selection[:MAX_ASKED])
     except (ValueError, RecursionError):
         question = None
     if not isinstance(question, Mapping) or not isinstance(question.get("kind"), str) or "at" not in question:
@@ -116,7 +116,7 @@ def asked_samples(ranked: Ranked | None, question: Mapping[str, Any]) -> Listed:
     >>> kinds = {"known": np.asarray([True, True]), "unknown": np.asarray([False, False])}
     >>> ranked = Ranked(np.asarray([0.1, 0.9]), kinds, "unknown", ("known", "unknown"))
     >>> asked_samples(ranked, {"kind": "known", "above": True, "at": 0.5})
-    Listed(title='1 sample: known, score > 0.5', columns={'row': [2], 'score': [0.9]})
+    Listed(title='1 sample: known, score > 0.5', columns={'row': [2], 'score': [0.9]}, images=())
     """
     if ranked is None:
         raise ValueError(ROWS_ARE_LOST)

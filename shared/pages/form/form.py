@@ -26,7 +26,7 @@ class Form(NamedTuple):
     leave_out: whether rows that cannot be read are left out
     image, photographs: the image that is shown, from 1, and files to show behind the images
     detector, token: the detector that is shown in full, and the token of the last computation
-    asked: the bar or the cell whose samples are listed: see `figures.ranked.asked_samples`
+    selection: the bar or the cell whose samples are listed: see `figures.ranked.asked_samples`
     place: from a link, what to show of the next results; for a link, the threshold; as the text of a query
     stamp: identifies in the browser the inputs of the last computation
     """
@@ -42,7 +42,7 @@ class Form(NamedTuple):
     photographs: Any = None
     detector: Any = ""
     token: Any = ""
-    asked: Any = ""
+    selection: Any = ""
     place: Any = ""
     stamp: Any = ""
 

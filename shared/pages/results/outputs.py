@@ -23,7 +23,7 @@ class Outputs:
     json: the numbers in full
     token: identifies the last computation on the server
     stamp: identifies in the browser the inputs of the last computation
-    asked: the bar or the cell whose samples are listed, as JSON
+    selection: the bar or the cell whose samples are listed, as JSON
     """
 
     def __init__(self, page: Page) -> None:
@@ -32,7 +32,7 @@ class Outputs:
         hint = '<p class="hint">Results appear here.</p>'
         self.hint = gr.HTML(hint, apply_default_css=False)
         self.token, self.place, self.stamp = (gr.Textbox(visible=False) for _ in range(3))
-        self.asked = gr.Textbox(elem_id=f"{name}-asked", elem_classes="unseen")  # which page.js fills
+        self.selection = gr.Textbox(elem_id=f"{name}-asked", elem_classes="unseen")  # which page.js fills
         with gr.Column(visible=False, elem_id=f"{name}-results") as self.results:
             self.compared = _html(f"{name}-compared")
             words = "Add 95 % intervals and comparisons"

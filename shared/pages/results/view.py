@@ -63,9 +63,9 @@ class Viewer:
         with np.errstate(all="ignore"):
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
-    def listed(self, done: Computation, detector: str, asked: str) -> Listed:
+    def listed(self, done: Computation, detector: str, selection: str) -> Listed:
         """The samples behind a bar or a cell of the detector's pictures: see `Page.listed`."""
-        question, whole = question_of(asked), as_drawn(self._chosen(done, detector, 1, ()))
+        question, whole = question_of(selection), as_drawn(self._chosen(done, detector, 1, ()))
         if self.page.listed is None:
             return asked_samples(self.page.ranked(whole), question)
         return self.page.listed(whole, question, image_names(whole, self._num_images(done)))

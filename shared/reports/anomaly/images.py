@@ -54,7 +54,8 @@ def images_section(models: Sequence[Model], count: int, *, progress: bool = Fals
 def _lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
     """The caption above the images: their layout, and the number of each kind of error."""
     model = models[0]
-    wrong = [image for group in model.run.groups for image in model.images(group) if not model.right(group, image)]
+    groups = [group for group in model.run.groups if model.threshold(group, "image") is not None]
+    wrong = [image for group in groups for image in model.images(group) if not model.right(group, image)]
     maps = f"the maps of {models[0].name} and {models[1].name}" if len(models) > 1 else "its map"
     beside = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
     judged = any(model.threshold(group, "image") is not None for group in model.run.groups)

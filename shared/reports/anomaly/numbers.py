@@ -89,12 +89,13 @@ def _words(options: Mapping[str, Any], of: str = "") -> str:
     return f"{of}{100 * level:g} %, {number:,} resamples of the images, seed {options['random_state']}"
 
 
-def with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
+def with_image_intervals(run: AnomalyRun, other: AnomalyRun | None, n_resamples: int = RESAMPLES) -> Numbers:
     """The numbers with intervals of image rates; each image's score is passed as a map of one pixel."""
     groups = run.groups
     if any("/" in group for group in groups) or "image_auroc" not in run.results:
         return Numbers(run.results, None if other is None else other.results, None)
-    metric = AnomalySuite(levels="image", confidence_level=LEVEL, n_resamples=RESAMPLES)
+    chosen = {name: run.results["evaluation"]["options"][name] for name in ("random_state", "groups_without")}
+    metric = AnomalySuite(levels="image", confidence_level=LEVEL, n_resamples=n_resamples, **chosen)
     words = _words(metric.loaded_options, _OF_IMAGES)
     images = _in_order(run)
     shared: dict[str, Any] = {
@@ -106,7 +107,14 @@ def with_image_intervals(run: AnomalyRun, other: AnomalyRun | None) -> Numbers:
     ends = {key: value for key, value in summary.items() if key.endswith(("_low", "_high"))}
     if other is None:
         return Numbers({**run.results, **ends}, None, None, words)
-    table = compare(metric, _as_maps(run), _as_maps(other), n_resamples=RESAMPLES, **shared)
+    table = compare(
+        metric,
+        _as_maps(run),
+        _as_maps(other),
+        n_resamples=n_resamples,
+        random_state=chosen["random_state"],
+        **shared,
+    )
     rows = [i for i, group in enumerate(table.get("group", [None] * len(table["key"]))) if group is None]
     means = {name: [column[i] for i in rows] for name, column in table.items() if name != "group"}
     return Numbers({**run.results, **ends}, other.results, means, words)

@@ -31,14 +31,14 @@ def write_anomaly_report(
 ) -> Path:
     """Write a report of one HTML file, which holds its pictures.
 
-    Parameters: run, of `evaluate_maps` with curves=True; folder, made if there is none; other, the run of another model
-    on the same images; comparison, of `compared_runs`, if it is there; numbers, of `report_numbers`, if they are there;
-    images, at most how many images of each kind (missed, false alarms, mostly uncovered) are drawn of a group;
-    progress, whether to show a bar on a terminal.
+    Parameters: run, of `evaluate_maps` with curves=True; folder, created if missing; other, the run of another model on
+    the same images; comparison, of `compared_runs`, and numbers, of `report_numbers`, if any; images, the largest
+    number of images of each kind (missed, false alarms, mostly uncovered) are drawn of a group; progress, whether to
+    show a bar on a terminal.
 
     Without a confidence_level, intervals of small data are computed for the headline, with 200 resamples. Returns the
-    path of the page, index.html. Raises OSError for a folder that cannot be made or written to, in which an earlier
-    report stays as it is then, and ValueError for one among the files that were read.
+    path of the page, index.html. Raises OSError for a folder that cannot be created or written to, where an earlier
+    report then stays as it is, and ValueError for one among the files that were read.
     """
     folder = Path(folder)
     read = [run.listed.folder, run.listed.data.folder, *([other.listed.folder] if other else [])]

@@ -33,12 +33,12 @@ def write_report(
     """Write a report of one HTML file, which holds its pictures.
 
     Parameters: detections; results of `evaluate_detections`, with "comparison" for the comparison with another
-    detector; folder, made if there is none; known_classes, ids; other, the detections of the other; names of the
-    detectors; data, what was evaluated; images, at most how many are drawn, those with the most errors; progress,
-    whether to show a bar on a terminal; options of the metric.
+    detector; folder, created if missing; known_classes, ids; other, the other detector's detections; names of the
+    detectors; data, a description of the data; images, the largest number of images to draw, those with the most
+    errors; progress, whether to show a bar on a terminal; options of the metric.
 
     Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
-    badly placed, and OSError for a folder that cannot be made or written to, in which an earlier report stays then.
+    badly placed, and OSError for a folder that cannot be created or written to, where an earlier report then stays.
     """
     options = {**options, "known_classes": list(known_classes)}
     dataset, page = detections.dataset, Path(folder) / "index.html"

@@ -33,12 +33,13 @@ def write_error_report(
 ) -> Path:
     """Write a page with the numbers, the ROC, the scores, and the samples with the most misleading scores.
 
-    Parameters: results with the table per_sample; folder, made if there is none; title; about, what the samples are;
-    note, a sentence below the numbers, such as how their intervals were computed; images, a path for each sample in
-    the order of addition, to show pictures of them; count, at most how many samples are shown of each kind.
+    Parameters: results with the table per_sample; folder, created if missing; title; about, a description of the
+    samples; note, a sentence below the numbers, such as how their intervals were computed; images, a path for each
+    sample in the order of addition, to show their pictures; count, the largest number of samples to show of each kind.
 
     Returns the path of the page, index.html, which needs no other file. Raises ValueError for results without that
-    table, as those of groups are, and images that cannot be read; OSError for a folder that cannot be made or written.
+    table, such as results of groups, and for images that cannot be read; OSError for a folder that cannot be created or
+    written to.
     """
     if "per_sample" not in results:
         raise ValueError(

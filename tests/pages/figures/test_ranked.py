@@ -93,7 +93,7 @@ def test_samples_are_named_by_a_column_of_text(root: Path) -> None:
         ({}, None),
     ):
         done = Answers(runner(root, "ood_bench"))
-        form = Form(tables=[pd.DataFrame({**plain, **more})], asked='{"kind": "OOD", "above": true, "at": 0.0}')
+        form = Form(tables=[pd.DataFrame({**plain, **more})], selection='{"kind": "OOD", "above": true, "at": 0.0}')
         listed = done.list(form)["listed"]
         assert "2 samples: OOD, score &gt; 0.0" in listed
         if expected == named:
@@ -103,7 +103,7 @@ def test_samples_are_named_by_a_column_of_text(root: Path) -> None:
 
 def test_a_question_of_another_page_is_an_error_above_the_results(root: Path) -> None:
     table = pd.DataFrame({"scores": [0.1, 0.6], "labels": [0, 1]})
-    changes = Answers(runner(root, "ood_bench")).list(Form(tables=[table], asked='{"kind": "<b>"}'))
+    changes = Answers(runner(root, "ood_bench")).list(Form(tables=[table], selection='{"kind": "<b>"}'))
     assert "expected a bar or a cell of this page" in str(changes["message"])
     assert "listed" not in changes
 

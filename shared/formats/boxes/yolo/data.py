@@ -24,8 +24,8 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     with their paths, or a list of such) and optionally `path`, to which these are relative; a relative `path` is
     sought from the file's folder, then from the working directory. split, one of the three.
 
-    Returns the images of the split with the labels of …/labels/… beside …/images/…, those without a text file as
-    images without objects. Raises ValueError for a file without them, and with file and line for a malformed label.
+    Returns the images of the split with the labels of …/labels/… beside …/images/…; images without a text file have no
+    objects. Raises ValueError for a file without them, and with file and line for a malformed label.
     """
     data = Path(data)
     content, root, places = _opened(data, split)

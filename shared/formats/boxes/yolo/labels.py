@@ -25,7 +25,7 @@ from .lines import LISTS_OF_CLASSES, read_lines
 def read_yolo(
     labels: str | Path, images: str | Path | None = None, *, classes: Mapping[int, str] | None = None
 ) -> Dataset:
-    """Read a folder of YOLO labels, with subfolders as the images have them.
+    """Read a folder of YOLO labels, with the same subfolders as the images.
 
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
     by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name.
@@ -48,7 +48,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
     like the last part of their names; dataset, the images and their sizes.
 
-    Returns the predictions of the data set's images, none where there is no text file.
+    Returns the predictions of the data set's images; images without a text file have none.
     Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
     """
     places, texts = find_image(dataset), find_texts(Path(labels))
