@@ -21,7 +21,7 @@ SIZE = {"width": 1280, "height": 1080}  # of the window
 
 
 def main() -> None:
-    """Compute the example of each page, and take a screenshot of its top."""
+    """Open each page with its example, and take a screenshot of its top."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -37,14 +37,12 @@ def main() -> None:
 
 
 def take(browser: Any, address: str, name: str) -> None:
-    """Press Compute, wait for the figures, and write the window's contents."""
+    """Wait for the figures and intervals of the example, and write the window's contents."""
     page = browser.new_page(viewport=SIZE)
     page.goto(address)
-    page.locator(f"#{name}-compute").click()
-    page.locator(f"#{name}-results .js-plotly-plot .main-svg").last.wait_for()
-    page.wait_for_timeout(1000)
-    page.get_by_text("intervals are on their way").wait_for(state="hidden")
-    page.wait_for_timeout(1000)
+    page.locator(f"#{name}-results:not(.stale) .js-plotly-plot .main-svg").last.wait_for()
+    page.locator(f"#{name}-compared [role=status]").wait_for(state="detached")
+    page.wait_for_timeout(2000)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     shot.save(PICTURES / f"{name}.webp", quality=88, method=6)
     page.close()

@@ -290,6 +290,10 @@
   }, true);
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  // gradio names a button by a key that it does not translate
+  const name = () => document.querySelectorAll("[title='common.upload']").forEach((part) => {
+    part.ariaLabel = part.title = "Upload other files";
+  });
   // the options of a narrow page come after the results, for keys and screen readers too; see inputs.css
   const narrow = matchMedia("(max-width: 899px)");
   const arrange = () => {
@@ -316,6 +320,7 @@
     setTimeout(() => {
       reaching = false;
       reach();
+      name();
       arrange();
       copying.arrange();
       openedAt();

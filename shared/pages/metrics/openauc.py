@@ -48,7 +48,8 @@ def sweep_openauc(computed: Computed) -> Sweep:
     presets = {f"{100 * needed:g} % of unknown rejected": int(reached[0])} if len(reached) else {}
     right = rejected + sweep.counts["known, right class, accepted"]
     presets |= {"best accuracy": int(np.argmax(right))} if len(right) else {}
-    return sweep._replace(presets={**presets, **sweep.presets})
+    drawn = open_set_curve(computed.state)["threshold"]
+    return sweep._replace(presets={**presets, **sweep.presets}, drawn=drawn)
 
 
 def _draw(computed: Computed) -> Sequence[Any]:

@@ -77,10 +77,11 @@ def _sentence(words: str) -> str:
 def _with_code(text: str) -> str:
     """A sentence of a docstring as HTML.
 
-    >>> _with_code("Without `k_list`, < 1.")
-    'Without <code>k_list</code>, &lt; 1.'
+    >>> _with_code("Without `k_list`, < 1 and >= 0.")
+    'Without <code>k_list</code>, &lt; 1 and ≥ 0.'
     """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    plain = html.escape(text.replace(">=", "≥").replace("<=", "≤"))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", plain)
 
 
 def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> dict[str, str]:

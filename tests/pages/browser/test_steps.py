@@ -682,6 +682,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         bars = tab.locator(".modebar").all()
         assert not any(bar.is_visible() for bar in bars), "no buttons of plotly's over the heading"
         files = {}
+        switch.get_by_text("82.0 %").click()
         for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report", "ROC curve as PNG"):
             menu = tab.locator("#ood_bench-results .take[data-title='ROC curve'] summary")
             if "ROC" in button and not tab.get_by_role("button", name=button).is_visible():
@@ -689,6 +690,10 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             with tab.expect_download() as download:
                 tab.get_by_role("button", name=button).click()
             files[download.value.suggested_filename] = Path(download.value.path()).read_text(errors="replace")
+        assert re.fullmatch(r"\d+\.\d %", rate.first.inner_text())
+        texts = re.findall(r"([^<>]+)</text>", files["ood_bench_report.html"])
+        assert any(re.search(r"= 0\.\d{3}", text) for text in texts), "a report has fractions"
+        assert not any("%" in text for text in texts)
         assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html", "ood_bench_roc.png"]
         with Image.open(download.value.path()) as picture:
             assert picture.width >= 3 * 600
