@@ -37,6 +37,6 @@ def test_every_colour_is_seen_in_both_themes() -> None:
 )
 def test_a_legend_leaves_a_curve_to_be_clicked(y: list[float], corner: tuple[str, str]) -> None:
     """A line that skips the hover, such as that of chance, may be covered."""
-    fig = roc.chance(style.curve(style.figure("x", "y"), [0, 0.2, 1], y, "curve"))
+    fig = roc.chance(style.curve(style.figure("x", "y"), [0, 0.5, 1], y, "curve"))
     legend = style.legend_inside(fig).layout.legend
     assert (legend.xanchor, legend.yanchor) == corner
