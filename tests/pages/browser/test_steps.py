@@ -653,6 +653,9 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         left, top, *rates_there = tab.evaluate(POINT, ["ood_bench-plot1", 0.3])
         tab.mouse.click(left, top)
         assert shown()[0][1] == pytest.approx(rates_there, abs=0.01), "the threshold is where the curve was clicked"
+        typed = tab.locator("#ood_bench-threshold [data-typed]").input_value()
+        tab.locator("#ood_bench-link").click()
+        tab.wait_for_function(f"async () => (await navigator.clipboard.readText()).endsWith('at={typed}')")
         listed = tab.locator("#ood_bench-listed")
         tab.locator("#ood_bench-threshold").get_by_role("button", name=re.compile(r"^\d+$")).nth(1).click()
         missed = np.count_nonzero(~(scores > shown()[0][0][0])[labels == 1])
