@@ -41,7 +41,8 @@ Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, a
 where a map without a mask belongs to a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, such as
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect if names repeat.
 Mask values above 0 are anomalous, except for the --ignore-value. Thresholds are numbers, or a file of
-`openworld-metrics threshold --maps`, by category. Results are tables on a terminal, JSON in a pipe.
+`openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals that take about a
+second or less; with --confidence-level, all have intervals. In a pipe they are JSON.
 """
 
 

@@ -54,7 +54,9 @@ _NOTES = {
 @click.option(
     "--keys", metavar="KEY,KEY", help="Which results, or the last parts of their names, with *.  [default: all numbers]"
 )
-@click.option("--groups", metavar="GROUP,GROUP", help="Which groups, with * for any characters, or all; also mean.")
+@click.option(
+    "--groups", metavar="GROUP,GROUP", help="Which groups, with * for any characters; or mean; or all, mean too."
+)
 @click.option("--seeds", metavar="REGEX", help="The part of a name that identifies the seed.")
 @click.option("--sort", metavar="KEY", help="Sort the rows by this result, the best first.")
 @click.option("--rank", is_flag=True, help="Add the rank by --sort, or the mean of the ranks in all columns.")

@@ -90,7 +90,7 @@ def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]], plac
 
 def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str, place: int = 0) -> go.Figure:
     """Draw precision over recall, stepwise as average precision sums it, and the precision of chance."""
-    fig = legend_inside(unit_square(figure(f"recall ({positive})", "precision")))
+    fig = unit_square(figure(f"recall ({positive})", "precision"))
     curves = {
         name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
     }
@@ -99,4 +99,4 @@ def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str,
     positives, negatives = (side.total for side in next(iter(sides.values())))
     share = positives / (positives + negatives)
     chance(fig, y=(share, share), name=f"chance = {short(share)}")
-    return moving_point(fig, sweep, "TPR", "precision")
+    return legend_inside(moving_point(fig, sweep, "TPR", "precision"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 # Okabe and Ito's colours for classes of samples: BLUE for known ones, ORANGE for unknown ones. LINES are for detectors.
@@ -58,10 +59,34 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
 
 
 def legend_inside(fig: go.Figure) -> go.Figure:
-    """Put the legend into the lower right corner, which curves that rise early leave free."""
+    """Put the legend over the corner that curves leave free, since what it covers cannot be clicked.
+
+    It is the lower right one unless another hides less of the drawn curves; axes run from 0 to 1.
+    """
+    curves = [trace for trace in fig.data if trace.mode == "lines" and trace.hoverinfo != "skip"]
+    points = np.concatenate([np.empty((0, 2)), *map(_along, curves)])
+    height = 0.12 * sum(trace.showlegend is not False for trace in fig.data)
+
+    def hidden(corner: tuple[str, str]) -> int:
+        beside = points[:, 0] > 0.35 if corner[0] == "right" else points[:, 0] < 0.65
+        behind = points[:, 1] < height if corner[1] == "bottom" else points[:, 1] > 1 - height
+        return int(np.count_nonzero(beside & behind))
+
+    right, bottom = min(_CORNERS, key=hidden)
+    x, y = 0.98 if right == "right" else 0.02, 0.03 if bottom == "bottom" else 0.97
     ground = dict(bgcolor="rgba(128,128,128,0.08)", font=dict(size=12))
-    corner = dict(orientation="v", yref="paper", xref="paper", x=0.98, xanchor="right", y=0.03, yanchor="bottom")
+    corner = dict(orientation="v", yref="paper", xref="paper", x=x, xanchor=right, y=y, yanchor=bottom)
     return fig.update_layout(legend={**corner, **ground})
+
+
+_CORNERS = (("right", "bottom"), ("right", "top"), ("left", "top"), ("left", "bottom"))
+
+
+def _along(trace: Any) -> np.ndarray:
+    """Points (N, 2) along a curve, also between its vertices."""
+    vertices = np.asarray([trace.x, trace.y], np.float64).T
+    steps = np.linspace(0, 1, 21)[:, None, None]
+    return (vertices[:-1] + steps * np.diff(vertices, axis=0)).reshape(-1, 2)
 
 
 def legend_title(words: str) -> dict[str, Any]:

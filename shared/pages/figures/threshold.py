@@ -1,4 +1,4 @@
-"""A threshold that moves in the browser: the counts at each of at most 2,000, and its marks in the pictures.
+"""A threshold that moves in the browser: the counts at each stop of a slider, and its marks in the pictures.
 
 Traces with such `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line. A click on a
 point of a curve with the `meta` STEERS moves the threshold to where the picture's moving point is nearest.
@@ -36,6 +36,7 @@ class Sweep(NamedTuple):
     single: whether scores are float32
     flagged: the column of `table` that counts the scores above the threshold; "" if single samples are not listed
     ratios: the names of values that are no shares, and are never shown in percent
+    drawn: the thresholds of a curve's points; a click on one moves the threshold to the same decisions
     """
 
     thresholds: np.ndarray
@@ -50,6 +51,7 @@ class Sweep(NamedTuple):
     single: bool = False
     flagged: str = ""
     ratios: Collection[str] = ()
+    drawn: Sequence[float] = ()
 
     def at(self, name: str, place: int) -> float:
         """A rate, a value or the threshold itself at an index.
@@ -80,8 +82,12 @@ class Sweep(NamedTuple):
         return next(iter(self.presets.values()), 0)
 
     def thinned(self) -> Sweep:
-        """Keep at most 2,000 thresholds, evenly spread, and those of the presets; ascending."""
-        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
+        """Keep at most 2,000 thresholds, evenly spread, and those of the presets and of the drawn points; ascending."""
+        ascending = np.argsort(self.thresholds, kind="stable")
+        # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
+        places = np.searchsorted(self.thresholds[ascending], self.drawn)
+        drawn = ascending[places[places < len(ascending)]]
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values(), *drawn]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],

@@ -10,6 +10,7 @@ import numpy as np
 from ...ood.ood_bench import OODBench
 from ...ood.sides import LabelValues, check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side
+from ...ranking.roc import roc_curve
 from .. import credits
 from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
@@ -23,6 +24,7 @@ from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, ORANGE, figure, legend_title
 from ..figures.threshold import Sweep, moving_line, moving_point
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
+from ..serving.limits import MAX_POINTS
 
 _SAMPLED = " (every score; the numbers are sampled)"
 
@@ -50,7 +52,9 @@ def _ranked(computed: Computed) -> Ranked | None:
 
 def sweep_ood(computed: Computed) -> Sweep:
     """The sweep over thresholds that separate OOD samples."""
-    return binary_sweep(*_sides(computed), "OOD", "in-distribution")._replace(flagged="called OOD")
+    sides = _sides(computed)
+    drawn = roc_curve(*sides, max_points=MAX_POINTS)["threshold"]
+    return binary_sweep(*sides, "OOD", "in-distribution")._replace(flagged="called OOD", drawn=drawn)
 
 
 def _draw(computed: Computed) -> Sequence[Any]:

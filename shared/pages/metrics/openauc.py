@@ -48,12 +48,13 @@ def sweep_openauc(computed: Computed) -> Sweep:
     presets = {f"{100 * needed:g} % of unknown rejected": int(reached[0])} if len(reached) else {}
     right = rejected + sweep.counts["known, right class, accepted"]
     presets |= {"best accuracy": int(np.argmax(right))} if len(right) else {}
-    return sweep._replace(presets={**presets, **sweep.presets})
+    drawn = open_set_curve(computed.state)["threshold"]
+    return sweep._replace(presets={**presets, **sweep.presets}, drawn=drawn)
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
-    fig = legend_inside(unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)")))
+    fig = unit_square(figure("unknown samples accepted (FPR)", "known, right class (CCR)"))
     detectors = {computed.title or "OSCR": computed, **computed.rivals}
     said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
@@ -71,7 +72,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
         hoverinfo="skip",
     )
     moving_point(fig, sweep, "unknown accepted", "right class")
-    return [histogram_by_kind(open_set_sides(computed.state), sweep), fig]
+    return [histogram_by_kind(open_set_sides(computed.state), sweep), legend_inside(fig)]
 
 
 _OSCR_HOVER = "%{text}<br>unknown accepted %{x:.3f}<br>known accepted, right class %{y:.3f}"

@@ -1,9 +1,11 @@
-"""Colours of pictures are seen in both themes."""
+"""Colours of pictures are seen in both themes; legends leave curves free."""
 
 from __future__ import annotations
 
+import pytest
+
 from openworld_metrics.pages.browser import layout
-from openworld_metrics.pages.figures import boxes, style
+from openworld_metrics.pages.figures import boxes, roc, style
 
 BACKGROUNDS = ("#ffffff", "#18181b")  # of a picture in the light theme and in the dark one, which is neutral_900
 
@@ -27,3 +29,14 @@ def test_every_colour_is_seen_in_both_themes() -> None:
     assert layout.THEME.block_background_fill_dark == "*neutral_900"
     for marks in (style.LINES, [each[1:] for each in boxes.STYLES.values()]):
         assert len({mark[1] for mark in marks}) == len(marks)
+
+
+@pytest.mark.parametrize(
+    ("y", "corner"),
+    [([0, 0.9, 1], ("right", "bottom")), ([0, 0, 0.1], ("right", "top")), ([0, 0, 1], ("left", "top"))],
+)
+def test_a_legend_leaves_a_curve_to_be_clicked(y: list[float], corner: tuple[str, str]) -> None:
+    """A line that skips the hover, such as that of chance, may be covered."""
+    fig = roc.chance(style.curve(style.figure("x", "y"), [0, 0.5, 1], y, "curve"))
+    legend = style.legend_inside(fig).layout.legend
+    assert (legend.xanchor, legend.yanchor) == corner

@@ -115,6 +115,29 @@ def test_the_shortest_decimal_decides_as_the_scores(single: bool) -> None:
     assert plain_threshold(-0.5, 0.25) == "0"
 
 
+@pytest.mark.parametrize("name", ["ood_bench", "openauc"])
+def test_each_point_of_a_curve_has_a_stop(name: str, load: Load) -> None:
+    """Of 12,000 samples, a point whose rates some threshold has; a click moves the slider to exactly these."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 12_000)
+    columns: dict[str, Any] = {"predictions": rng.normal(labels == 0), "references": (labels == 0).astype(int)}
+    x, y = "FPR", "TPR"
+    if name == "openauc":
+        classes = {"predictions": rng.integers(1, 4, 12_000), "references": np.where(labels == 0, -1, labels)}
+        columns = {**classes, "open_scores": columns["predictions"]}
+        x, y = "unknown accepted", "right class"
+    found = computed(name, load, columns, {})
+    sweep = page_of(name).sweep(found)
+    assert sweep is not None
+    sent = sweep.thinned()
+    assert len(sweep.thresholds) > len(sent.thresholds) > MAX_POINTS
+    rates, stops = ({(one.at(x, i), one.at(y, i)) for i in range(len(one.thresholds))} for one in (sweep, sent))
+    trace = page_of(name).draw(found)[1].data[0]
+    points = {*zip(trace.x, trace.y)}
+    assert len(points & rates) > 500
+    assert points & rates <= stops
+
+
 def test_numbers_that_json_lacks_are_sent_as_null() -> None:
     """Whatever their sign; words stay."""
     values = {"value": np.asarray([-np.inf, np.inf, np.nan, 0.5])}
