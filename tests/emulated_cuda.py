@@ -10,11 +10,11 @@ arithmetic, which is the CPU's here, nor of its speed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_iter, tree_map_only
 
 DEVICE, CPU = torch.device("cuda:0"), torch.device("cpu")
 DEVICES = {"cpu": CPU, "cuda": DEVICE, "cuda:0": DEVICE}
@@ -62,8 +62,8 @@ class EmulatedCuda(TorchFunctionMode):
     transferred = 0
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        args, kwargs = tree_map_only(str, lambda word: DEVICES.get(word, word), (args, kwargs or {}))
-        values = list(tree_iter((args, kwargs)))
+        args, kwargs = mapped(lambda x: DEVICES.get(x, x) if isinstance(x, str) else x, (args, kwargs or {}))
+        values = list(leaves((args, kwargs)))
         emulated = [x for x in values if isinstance(x, EmulatedCudaTensor)]
         devices = {x for x in values if isinstance(x, torch.device)}
         is_attribute = function.__name__ == "__get__"
@@ -80,12 +80,42 @@ class EmulatedCuda(TorchFunctionMode):
         to_cpu |= function in COPY_BETWEEN_DEVICES and not isinstance(args[0], EmulatedCudaTensor)
         if to_cpu or reads_each:
             self.transferred += sum(x.numel() for x in emulated)
-        args, kwargs = tree_map_only(torch.device, lambda _: CPU, (args, kwargs))
-        args, kwargs = tree_map_only(EmulatedCudaTensor, lambda x: x.held, (args, kwargs))
+        args, kwargs = mapped(as_held, (args, kwargs))
         returned = function(*args, **kwargs)
         if function.__name__ not in METADATA:
-            self.transferred += sum(isinstance(x, (bool, int, float, complex, str)) for x in tree_iter(returned))
+            self.transferred += sum(isinstance(x, (bool, int, float, complex, str)) for x in leaves(returned))
         if to_cpu:
             return returned
         same = {id(x.held): x for x in emulated}  # in-place functions return what they were given
-        return tree_map_only(torch.Tensor, lambda x: same[id(x)] if id(x) in same else EmulatedCudaTensor(x), returned)
+
+        def emulate(x: Any) -> Any:
+            if not isinstance(x, torch.Tensor):
+                return x
+            return same[id(x)] if id(x) in same else EmulatedCudaTensor(x)
+
+        return mapped(emulate, returned)
+
+
+def as_held(x: Any) -> Any:
+    """The numbers of an emulated tensor, and the CPU in place of a device."""
+    return CPU if isinstance(x, torch.device) else x.held if isinstance(x, EmulatedCudaTensor) else x
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """What lists, tuples and dicts hold, at any depth; a torch.Size is one thing."""
+    if isinstance(tree, (list, tuple)) and type(tree) is not torch.Size:
+        for part in tree:
+            yield from leaves(part)
+    elif isinstance(tree, dict):
+        yield from leaves([*tree.values()])
+    else:
+        yield tree
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same lists, tuples and dicts of what a function gives for each of their `leaves`."""
+    if isinstance(tree, (list, tuple)) and type(tree) is not torch.Size:
+        return type(tree)([mapped(function, part) for part in tree])  # torch's named tuples take a list, too
+    if isinstance(tree, dict):
+        return {key: mapped(function, part) for key, part in tree.items()}
+    return function(tree)
