@@ -14,8 +14,16 @@ window.openworldMetrics = (() => {
     part(name, "compute").disabled = looks[name].ended < looks[name].begun;
   };
 
+  const choosing = new Set();  // metrics whose example was chosen in the present task
+
   return {
     looks,
+    // only another example is loaded: what it throws ends the chain of events
+    choose: (name, example, held) => {
+      if (example === held || choosing.has(name)) throw new Error("nothing else was chosen");
+      choosing.add(name);
+      setTimeout(() => choosing.delete(name));
+    },
     // data are looked at before they can be computed, since options follow of them
     begin: (name, ...values) => {
       looks[name] ??= {begun: 0, ended: 0};

@@ -25,7 +25,7 @@ from ..serving.ending import bounded
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "options")
 AGAIN = ("message", *_LOOK)
-LOAD = ("place", "example", "tables", "read_as", "photographs", *_LOOK)
+LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
 
 class _OtherSizes(str):
@@ -53,6 +53,7 @@ class Events:
         note = sample.origin.html if sample else ""
         return {
             "example": gr.update(choices=titles(page), value=title),
+            "held": title,
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
             "read_as": form.read_as,
             "photographs": gr.update(value=None),
@@ -97,6 +98,7 @@ class Events:
             options |= self._derived(preview)
         return {
             "example": gr.update(choices=[*titles(self.page), title], value=title),
+            "held": title,
             **self._changes(preview, options),
         }
 

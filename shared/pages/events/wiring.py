@@ -68,8 +68,10 @@ class Wiring:
 
     def _data(self) -> None:
         """Connect examples, files and pasted cells; data are previewed before a computation, since options follow."""
-        self.form.example.input(**self._empties())
-        chosen = self._settled(self.form.example.input(**self._calls(self.events.choose, LOAD), **LATEST))
+        # gradio tells of an input when the field is left, too, and twice of a choice
+        another = self.form.example.input(inputs=[self.form.example, self.inputs.held], **self._script("choose"))
+        emptied = another.success(**self._empties())
+        chosen = self._settled(emptied.success(**self._calls(self.events.choose, LOAD), **LATEST))
         self._shown_after(self._pressed(chosen))
         begin = {"js": in_browser("begin", self.name)}
         for file in self.form.files:

@@ -24,6 +24,7 @@ class Inputs:
 
     form: the components that hold values
     pasted: text boxes for cells of a spreadsheet, one for each source
+    held: the title of the data that the page holds; that of the example may have been chosen since
     read, message: the preview, and errors
     flip, leave, resize: buttons that flip signs, leave rows out, and resize maps to masks
     without: a button beside the error of intervals that take too long
@@ -36,6 +37,7 @@ class Inputs:
         examples = titles(page)
         place = f"{name}-example"
         example = gr.Dropdown(examples, value=examples[0], label="Example", filterable=False, elem_id=place)
+        self.held = gr.Textbox(examples[0], visible=False)
         files, self.pasted = _sources(page)
         self.read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-read")
         tables = _tables(page)

@@ -64,6 +64,31 @@ BEFORE = """name => {
     document.querySelector(`#${name}-results`).classList.add("stale");
     document.querySelector(`#${name}-told .error`)?.classList.remove("error");
 }"""
+# what the page does of itself, for the message of a test that waits in vain: events, and the inputs that differ
+WATCH = """() => {
+    const page = openworldMetrics, plain = (value) => JSON.stringify(value)?.slice(0, 300), then = {};
+    page.told = [];
+    for (const event of ["begin", "proceed", "compare", "settled", "stamp", "show", "placed"]) {
+        const own = page[event];
+        page[event] = (...values) => {
+            const told = [Math.round(performance.now()), event];
+            page.told.push(told);
+            try {
+                const answer = own(...values);
+                if (event === "stamp") then[told[2] = answer.at(-1)] = values.slice(3, 3 + values[1]).map(plain);
+                const first = {compare: 2, settled: 2, show: 3}[event];
+                if (first) {
+                    const now = values.slice(first).map(plain), old = then[told[2] = values[first - 1]];
+                    told.push(now.flatMap((one, i) => old && old[i] !== one ? [[i, old[i], one]] : []));
+                }
+                return answer;
+            } catch (error) {
+                told.push(String(error));
+                throw error;
+            }
+        };
+    }
+}"""
 LOOKED = """([name, before]) => {
     const looks = openworldMetrics.looks[name] ?? {begun: 0};
     return looks.begun > before && looks.ended === looks.begun;
@@ -84,6 +109,7 @@ class Page:
         example = importlib.import_module(f"openworld_metrics.pages.metrics.{self.name}").PAGE.examples[0]
         self.tab.goto(f"{address}/{self.name}?{urlencode({'example': f'To type in: {example.title}'})}")
         self.part("numbers").locator("table").first.wait_for()
+        self.tab.evaluate(WATCH)
 
     def part(self, what: str) -> Any:
         return self.tab.locator(f"#{self.name}-{what}")
@@ -135,7 +161,8 @@ class Page:
         try:
             answer.wait_for()
         except Exception:  # of playwright, which is imported where there is a browser
-            raise AssertionError(f"no answer: {self.tab.locator('body').inner_text()}") from None
+            told = "\n".join(map(str, self.tab.evaluate("openworldMetrics.told")[-30:]))
+            raise AssertionError(f"no answer after\n{told}\n{self.tab.locator('body').inner_text()}") from None
 
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
@@ -461,6 +488,44 @@ def test_changes_of_one_place_follow_each_other(opened: Callable[[str], Page], t
     page.tab.wait_for_function("openworldMetrics.looks.ood_bench.ended === 2")
     assert page.part("compute").is_enabled()
     assert "Your own" not in page.part("example").locator("input").input_value()
+
+
+@needs_browser
+def test_an_example_is_loaded_once_and_only_if_another_is_chosen(
+    opened: Callable[[str], Page], tmp_path: Path
+) -> None:
+    """Whoever passes the field with the Tab key, or closes its list, keeps their own data."""
+    page = opened("accuracyk")
+    example = page.part("example").locator("input")
+
+    def computed() -> int:
+        return int(page.tab.evaluate("openworldMetrics.told.filter(([, event]) => event === 'stamp').length"))
+
+    page.upload(ranks_of_groups(tmp_path)[0][0])
+    example.focus()
+    page.tab.keyboard.press("Tab")
+    example.click()
+    page.tab.locator("h1").first.click()
+    page.compute()
+    assert computed() == 1
+    assert "mine" in page.part("file0").inner_text()
+    assert example.input_value() == "Your own data"
+
+    example.click()
+    page.tab.get_by_role("option", name=re.compile("Scores of five classes")).click()
+    page.tab.locator(f"#{page.name}-results:not(.stale)").wait_for()
+    page.cell()
+    page.compute()
+    assert computed() == 3
+    assert "mine" not in page.part("file0").inner_text()
+
+    example.focus()
+    page.tab.keyboard.press("ArrowUp")
+    page.tab.keyboard.press("Enter")
+    page.tab.wait_for_function("openworldMetrics.told.filter(([, event]) => event === 'show').length >= 4")
+    page.compute()
+    assert computed() == 5
+    assert not example.input_value().startswith("To type in")
 
 
 @needs_browser
