@@ -491,9 +491,7 @@ def test_changes_of_one_place_follow_each_other(opened: Callable[[str], Page], t
 
 
 @needs_browser
-def test_an_example_is_loaded_once_and_only_if_another_is_chosen(
-    opened: Callable[[str], Page], tmp_path: Path
-) -> None:
+def test_an_example_is_loaded_once_and_only_if_another_is_chosen(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """Whoever passes the field with the Tab key, or closes its list, keeps their own data."""
     page = opened("accuracyk")
     example = page.part("example").locator("input")

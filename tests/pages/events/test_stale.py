@@ -38,7 +38,10 @@ class Visitor:
     def act(self, part: str, event: str, values: Mapping[str, Any] = {}) -> None:
         """Trigger what `event` of a part asks of the server, with other values of some parts, and take its answer."""
         number = self.numbers[part]
-        found = next(e for e in self.events if [number, event] in e["targets"] and e["backend_fn"])
+        chain = {e["id"] for e in self.events if [number, event] in e["targets"]}
+        for e in self.events:  # some begin in the browser
+            chain |= {e["id"]} if e["trigger_after"] in chain else set()
+        found = next(e for e in self.events if e["id"] in chain and e["backend_fn"])
         self.values |= {self.numbers[name]: value for name, value in values.items()}
         data = [self.values[i] for i in found["inputs"]]
         body = {"fn_index": found["id"], "session_hash": self.session, "data": data}
