@@ -30,7 +30,7 @@ THEME = gr.themes.Default(
     button_primary_background_fill_hover_dark="*neutral_300",
     button_primary_text_color_dark="*neutral_900",
 )
-SCRIPTS, STYLES = ("events.js", "copying.js", "page.js"), ("page.css", "inputs.css")
+SCRIPTS, STYLES = ("streams.js", "events.js", "copying.js", "page.js"), ("page.css", "inputs.css")
 ABOVE = ("nav.css",)  # of what stands above a page, where gradio's argument `css` does not reach
 
 

@@ -490,6 +490,40 @@ def test_changes_of_one_place_follow_each_other(opened: Callable[[str], Page], t
     assert "Your own" not in page.part("example").locator("input").input_value()
 
 
+# what a busy machine may do: the end of a stream of answers is read later than the answer to a request after it
+LATE_ENDS = """() => {
+    const fetched = window.fetch, encoder = new TextEncoder();
+    const late = {async transform(chunk, controller) {
+        const text = new TextDecoder().decode(chunk), place = text.indexOf('data: {"msg":"close_stream"');
+        if (place < 0) return controller.enqueue(chunk);
+        if (place > 0) controller.enqueue(encoder.encode(text.slice(0, place)));
+        await new Promise((done) => setTimeout(done, 100));
+        controller.enqueue(encoder.encode(text.slice(place)));
+    }};
+    window.fetch = async (...given) => {
+        const answer = await fetched(...given);
+        if (!String(given[0].url ?? given[0]).includes("/queue/data")) return answer;
+        return new Response(answer.body.pipeThrough(new TransformStream(late)), answer);
+    };
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("where", ["server", "client"])
+def test_no_answer_is_lost_when_a_stream_ends_late(where: str, gallery: tuple[str, Path], browser: Any) -> None:
+    """On its way from the server, or from streams.js to gradio's client."""
+    with browser.new_context(viewport=WIDE) as context:
+        page = Page(context.new_page(), "accuracyk")
+        if where == "server":
+            page.tab.add_init_script(f"({LATE_ENDS})()")
+        page.open(gallery[0])
+        if where == "client":
+            page.tab.evaluate(LATE_ENDS)
+        for _ in range(8):
+            page.compute()
+            page.tab.wait_for_function("!document.querySelector('#accuracyk-compared [role=status]')")
+
+
 @needs_browser
 def test_an_example_is_loaded_once_and_only_if_another_is_chosen(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """Whoever passes the field with the Tab key, or closes its list, keeps their own data."""
