@@ -28,7 +28,7 @@
   const follow = async (controller, request, answer) => {
     if (!answer.ok) throw new Error(`the stream of answers was refused: ${answer.status}`);
     for await (const message of messages(answer.body)) {
-      const {msg, event_id: event} = JSON.parse(message.replace(/^data: /, ""));
+      const {msg, event_id: event} = message.startsWith("data: ") ? JSON.parse(message.slice(6)) : {};
       if (msg === "process_completed" && !waiting.delete(event)) answered.add(event);
       if (msg === "close_stream") {
         if (waiting.size) return follow(controller, request, await fetched(request));
