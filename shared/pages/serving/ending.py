@@ -21,12 +21,18 @@ from .limits import RefusedError
 
 MAX_SECONDS = 120.0
 _TOO_LONG = "stopped after {:g} seconds, the limit of a page; the package and the command line have no such limit"
+_PATIENCE = 5.0  # for threads that start, in seconds; one that was ended itself may never report its start
+_AGAIN = 1.0  # in seconds: what is raised in a callback of the garbage collector is lost
+_STARTING = vars(threading)["_limbo"]
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 T = TypeVar("T")
 
 
 class EndedError(BaseException):  # so that no `except Exception` catches it
     """Raised in a computation to stop it."""
+
+
+_ENDED = ctypes.py_object(EndedError)
 
 
 class _Run:
@@ -40,28 +46,32 @@ class _Run:
         self._thread = ctypes.c_ulong(threading.get_ident())
 
     def end(self, reason: str) -> None:
-        """Raise EndedError in the thread, unless the computation is over or has been stopped already."""
-        _await_starting_threads()
+        """Raise EndedError in the thread, unless the computation is over; again a second later, if it is not yet."""
+        until = time.monotonic() + _PATIENCE
+        while not self._ends(reason, time.monotonic() >= until):
+            time.sleep(0.001)
+
+    def _ends(self, reason: str, anyway: bool) -> bool:
+        """Do so at once, unless a thread is starting: before Python 3.12 that has the identifier of its parent.
+
+        It would receive the exception and die before it reports its start, for which its parent would wait forever.
+        """
         with self._lock:
-            if self.open and not self.reason:
-                self.reason = reason
-                _raise_in(self._thread, ctypes.py_object(EndedError))
+            if not self.open:
+                return True
+            self.reason = self.reason or reason
+            self.until = time.monotonic() + _AGAIN
+            # no thread runs between the look at those that start and the call: CPython switches at a call or a jump
+            if anyway or not _STARTING:
+                _raise_in(self._thread, _ENDED)
+                return True
+            return False
 
     def close(self) -> None:
         """Raise nothing from now on, not even an exception that `end` has scheduled."""
         with self._lock:
             self.open = False
             _raise_in(self._thread, None)
-
-
-def _await_starting_threads() -> None:
-    """Wait until no thread is starting: before Python 3.12 such a thread has the identifier of its parent.
-
-    It would receive the exception and die before it reports its start, for which its parent would wait forever.
-    """
-    until = time.monotonic() + 1
-    while any(thread.ident is None for thread in threading.enumerate()) and time.monotonic() < until:
-        time.sleep(0.001)
 
 
 # Computations that begin, and visitors who leave, in order. One thread watches all computations: a timer for each would
@@ -81,7 +91,7 @@ def _watch() -> None:
         if isinstance(news, _Run):
             runs.append(news)
         for run in runs:
-            if news in run.listeners:
+            if news in run.listeners and not run.reason:
                 run.end("The visitor has left.")
             elif run.until <= time.monotonic():
                 run.end(run.too_long)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.pages.serving import ending
-from openworld_metrics.pages.serving.ending import bounded
+from openworld_metrics.pages.serving.ending import EndedError, bounded
 from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, serve
 
@@ -147,6 +147,23 @@ def test_nothing_is_raised_after_an_end() -> None:
     assert len(ended) == 2000
 
 
+def test_an_end_that_is_lost_is_repeated() -> None:
+    """What is raised in a callback of the garbage collector goes no further."""
+
+    def deaf() -> None:
+        with contextlib.suppress(EndedError):
+            while True:
+                pass
+        while True:
+            pass
+
+    begun = time.monotonic()
+    with pytest.raises(RefusedError, match="seconds, the limit of a page"):
+        bounded(deaf, seconds=0.1)
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of an end that is lost
 def test_a_computation_that_starts_threads_ends_too() -> None:
     """Before Python 3.12 a thread that starts could take the exception in place of the one that starts it."""
 
