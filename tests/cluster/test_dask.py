@@ -37,8 +37,14 @@ def client() -> Iterator[Any]:
     own = dict(n_workers=2, threads_per_worker=1, processes=True, memory_limit="500MiB")
     own["dashboard_address"] = "127.0.0.1:0"
     # on a busy machine its processes take their time to start
-    patience = dask.config.set({f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")})
-    with patience, dask_distributed.LocalCluster(**own) as cluster, dask_distributed.Client(cluster) as client:
+    settings = {f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")}
+    # dask looks for a killed worker once, so much later: if it is down again by then, it would be given up
+    settings["distributed.deploy.lost-worker-timeout"] = "1h"
+    with (
+        dask.config.set(settings),
+        dask_distributed.LocalCluster(**own) as cluster,
+        dask_distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -360,7 +366,7 @@ def kill_at(client: Any, num_read: int, worker: str) -> None:
 @pytest.mark.parametrize("name", ["accuracyk", "ood_bench"])  # states with counts, and without
 def test_a_worker_killed_in_the_middle(name: str, client: Any, load: Load, tmp_path: Path) -> None:
     columns, options = cases.draw(name, 30)
-    with within(60):
+    with within(240):
         client.wait_for_workers(2)
         before = client.run(os.getpid)
         kill_at(client, 3, min(before))
@@ -376,7 +382,7 @@ def test_a_row_group_at_which_workers_die(
 ) -> None:
     columns, options = cases.draw(name, 9)
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
-    with within(60):
+    with within(240):
         client.wait_for_workers(2)
         kill_at(client, 2, min(client.run(os.getpid)))
         with pytest.raises(ValueError, match=r"\d\.parquet, row group \d: Attempted to run task .* workers died"):

@@ -1,7 +1,8 @@
 """Stop computations after a time limit, or when their visitor has left.
 
 A thread cannot be stopped from outside, so CPython raises an exception in it, at the next line of Python that it runs.
-The time of one such line is bounded by `costs`.
+The time of one such line is bounded by `costs`. Modules are imported and loops compiled to the end first: a half of
+either would stay, and break the computations of all visitors.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +26,7 @@ _TOO_LONG = "stopped after {:g} seconds, the limit of a page; the package and th
 _PATIENCE = 5.0  # for threads that start, in seconds; one that was ended itself may never report its start
 _AGAIN = 1.0  # in seconds: what is raised in a callback of the garbage collector is lost
 _STARTING = vars(threading)["_limbo"]
+_IMPORTING = vars(sys.modules["_frozen_importlib"])["_module_locks"]
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 T = TypeVar("T")
 
@@ -51,21 +54,33 @@ class _Run:
         while not self._ends(reason, time.monotonic() >= until):
             time.sleep(0.001)
 
-    def _ends(self, reason: str, anyway: bool) -> bool:
-        """Do so at once, unless a thread is starting: before Python 3.12 that has the identifier of its parent.
+    def _ends(self, reason: str, started: bool) -> bool:
+        """Do so now, unless this would break something that has begun.
 
-        It would receive the exception and die before it reports its start, for which its parent would wait forever.
+        A thread that starts has the identifier of its parent before Python 3.12: it would receive the exception and die
+        before it reports its start, for which its parent would wait forever. `started`: wait for threads no longer.
         """
         with self._lock:
             if not self.open:
                 return True
             self.reason = self.reason or reason
             self.until = time.monotonic() + _AGAIN
-            # no thread runs between the look at those that start and the call: CPython switches at a call or a jump
-            if anyway or not _STARTING:
+            if self._compiles():
+                return False
+            # no thread runs between the look at what has begun and the call: CPython switches at a call or a jump
+            if not _IMPORTING and (started or not _STARTING):
                 _raise_in(self._thread, _ENDED)
                 return True
             return False
+
+    def _compiles(self) -> bool:
+        """Whether the thread is in numba's compiler; compiled loops have no frames."""
+        frame = sys._current_frames().get(self._thread.value)
+        while frame is not None:
+            if str(frame.f_globals.get("__name__")).startswith("numba."):
+                return True
+            frame = frame.f_back
+        return False
 
     def close(self) -> None:
         """Raise nothing from now on, not even an exception that `end` has scheduled."""

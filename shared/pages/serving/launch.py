@@ -18,6 +18,9 @@ from .routes import Routes
 QUEUE = 32  # the most visitors who may wait; two are served at a time
 SESSIONS = 40  # sessions for which gradio keeps inputs, 1.2 MB each in the gallery; pages do not need them
 
+# gradio would ask its own server for the page, and give up unless this answers within 3 s, which a busy machine may not
+UNASKED: Mapping[str, Any] = {"_frontend": False}
+
 # What gradio would switch on: tools that open the path of any file that a call names (by GRADIO_MCP_SERVER too), a
 # history that is kept with the server's own token, the statistics of visitors.
 OFF: Mapping[str, Any] = {"mcp_server": False, "run_history": False, "enable_monitoring": False}
@@ -37,7 +40,7 @@ def blocks(title: str) -> gr.Blocks:
 def launch(demo: gr.Blocks, silence: float = SILENCE, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits; `silence` is for `Guard`, other arguments for gradio."""
     settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
-    settings |= OFF
+    settings |= {**OFF, **UNASKED}
     settings["state_session_capacity"] = SESSIONS
     before = [Middleware(Guard, silence=silence), Middleware(Routes), Middleware(GZipMiddleware, compresslevel=5)]
     demo.queue(max_size=QUEUE, default_concurrency_limit=2, api_open=False)

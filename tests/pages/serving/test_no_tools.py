@@ -43,6 +43,25 @@ def test_what_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given["state_session_capacity"] * 1_250_000 <= 50_000_000  # bytes of a session of the gallery
 
 
+SLOW = """
+from gradio import Blocks, networking
+from openworld_metrics.pages.serving.launch import launch
+
+networking.url_ok = lambda url: False
+with Blocks() as page:
+    pass
+launch(page, server_name="127.0.0.1", share=False, prevent_thread_lock=True)
+page.close()
+print("served")
+"""
+
+
+def test_a_server_that_is_slow_to_answer_itself_starts(tmp_path: Path) -> None:
+    environment = {**os.environ, "GRADIO_TEMP_DIR": str(tmp_path), "GRADIO_ANALYTICS_ENABLED": "False"}
+    done = subprocess.run([sys.executable, "-c", SLOW], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout.endswith("served\n"), done.stderr
+
+
 LIST = """
 import json
 from gradio.routes import App

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 import time
 from collections.abc import Iterator
@@ -73,7 +74,7 @@ def test_who_leaves_frees_the_place(way: str, address: str) -> None:
             for _ in stream.iter_text():
                 pass
 
-    config = httpx.get(f"{address}/config").json()
+    config = httpx.get(f"{address}/config", timeout=60).json()
     number = next(event["id"] for event in config["dependencies"] if event["api_name"] == "compute")
     visitors = [threading.Thread(target=visit) for _ in range(2)]
     for visitor in visitors:
@@ -184,6 +185,35 @@ def test_a_computation_that_starts_threads_ends_too() -> None:
     thread.start()
     thread.join(60)
     assert ended
+
+
+def test_a_module_is_imported_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a package that is imported by half, the modules stay, and importing it again does not bind them."""
+    package = tmp_path / "slow_package"
+    package.mkdir()
+    (package / "part.py").write_text("value = 1")
+    (package / "__init__.py").write_text("import time\nimport slow_package.part\nfor _ in range(40): time.sleep(0.01)")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def use() -> None:
+        importlib.import_module("slow_package")
+        endless()
+
+    with pytest.raises(RefusedError, match="seconds, the limit of a page"):
+        bounded(use, seconds=0.1)
+    assert importlib.import_module("slow_package").part.value == 1
+
+
+def test_a_loop_is_compiled_to_its_end() -> None:
+    loop = pytest.importorskip("numba").njit(lambda x: x + 1)
+
+    def use() -> None:
+        loop(1)
+        endless()
+
+    with pytest.raises(RefusedError, match="seconds, the limit of a page"):
+        bounded(use, seconds=0.01)
+    assert len(loop.signatures) == 1
 
 
 def test_an_error_of_the_computation_is_its_own() -> None:
