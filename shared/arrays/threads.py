@@ -15,13 +15,17 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 
@@ -75,10 +79,33 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
             raise
 
 
+def each_in_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
+) -> list[Result]:
+    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
+
+    def of_run(run: slice) -> list[Result]:
+        return [function(item) for item in items[run]]
+
+    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
+
+
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
+    """Cut a range whose entries take different work into `number` runs of about the same work.
+
+    >>> runs_of_work([1, 1, 4, 1, 1], 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    done = np.cumsum(work)
+    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
+    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
+    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache

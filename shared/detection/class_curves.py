@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
+from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+_WORK = 32  # ranking a prediction takes about as long as so many scores
 
 
 class Curve(NamedTuple):
@@ -101,21 +103,31 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray,
     the number of rows of this table.
     """
     boxes = outcomes.boxes
-    ranked = np.argsort(-boxes.predictions[:, 4])
-    few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
-    ranked = ranked[np.argsort(few, kind="stable")]
-    outcome = outcomes.outcome[ranked]
-    kinds = np.ones((4, len(rows)), dtype=bool)
-    kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
-    kinds[2] = on_unknown[ranked]
+    few = rows.astype(np.int16) if size < 1 << 15 else rows  # which NumPy sorts by their digits
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
-    image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
-    columns = (np.split(column, ends) for column in (ranked, image, confidence))
-    return [
-        RankedClass(rows, image, confidence, kinds, _last_of_each(confidence))
-        for (rows, image, confidence), kinds in zip(zip(*columns), np.split(kinds, ends, axis=1))
-    ]
+
+    def ranked(rows: np.ndarray) -> RankedClass:
+        rows = rows[np.argsort(-boxes.predictions[rows, 4])]
+        outcome, confidence = outcomes.outcome[rows], boxes.predictions[rows, 4]
+        kinds = np.ones((4, len(rows)), dtype=bool)
+        kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+        kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+        kinds[2] = on_unknown[rows]
+        return RankedClass(rows, boxes.image[rows], confidence, kinds, _last_of_each(confidence))
+
+    of_classes = np.split(np.argsort(few, kind="stable"), ends)
+    return of_each_class(ranked, of_classes, of_classes)
+
+
+def of_each_class(
+    function: Callable[[Item], Result], classes: Sequence[Item], rows: Sequence[np.ndarray]
+) -> list[Result]:
+    """The results of a function of each class; `rows` are the predictions of each.
+
+    In threads if a class has many on average: with few, threads wait for the interpreter.
+    """
+    work = [*map(len, rows)]
+    return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
 
 
 def _last_of_each(confidence: np.ndarray) -> np.ndarray:

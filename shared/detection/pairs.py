@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.compiled import worth_compiling
+from ..arrays.threads import in_threads, runs_of_work, threads_for
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -59,19 +62,35 @@ def listed_pairs(
     threshold: float,
 ) -> Pairs:
     """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
-    work = _PAIR_WORK * int(num_predictions @ num_references)
+    images = predictions, references, num_predictions, num_references
+    number = num_predictions * num_references  # of pairs in each image
+    work = _PAIR_WORK * int(number.sum())
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
         listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
-    length = 2 * len(predictions)
+    else:
+        threads = threads_for(work)
+        pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
+        listed = in_threads(pieces, threads)
+    return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
+
+
+def _pairs_by_loop(
+    loop: Callable[..., int], tables_and_numbers: tuple[np.ndarray, ...], threshold: float, part: slice
+) -> Pairs:
+    """The pairs of a run of images."""
+    *tables, num_predictions, num_references = tables_and_numbers
+    numbers = num_predictions[part], num_references[part]
+    starts = [int(each[: part.start].sum()) for each in (num_predictions, num_references)]
+    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, numbers))
+    length = 2 * len(boxes)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
+        size = loop(boxes, others, *numbers, threshold, rows, columns, ious)
         if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size], ious[:size])
+            return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.ratios import rounded_sum
-from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, ranked_classes
+from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, of_each_class, ranked_classes
 from .counting import ClassObjects, class_rows, rows_of
 from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
@@ -57,11 +57,18 @@ class RankedClasses(NamedTuple):
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
-        sums = [ranked.sums(counts) for ranked in self.ranked]
-        curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
-        aps = [average_precision(curve.tp, curve.fp, number) for curve, number in zip(curves, objects)]
-        return CountedClasses(self, counts, sums, curves, objects, aps)
+
+        def counted(of_class: tuple[RankedClass, int]) -> tuple[np.ndarray, Curve, Ratio]:
+            ranked, number = of_class
+            sums = ranked.sums(counts)
+            curve = ranked.curve(sums)
+            return sums, curve, average_precision(curve.tp, curve.fp, number)
+
+        sums, curves, aps = zip(
+            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.rows for ranked in self.ranked])
+        )
+        return CountedClasses(self, counts, [*sums], [*curves], objects, [*aps])
 
 
 class MendedClasses(NamedTuple):

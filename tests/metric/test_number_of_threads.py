@@ -226,3 +226,14 @@ def test_parts(length: int, number: int) -> None:
     parts = threads.parts_of(length, number)
     assert len(parts) == number
     assert np.concatenate([np.arange(length)[part] for part in parts]).tolist() == [*range(length)]
+
+
+@pytest.mark.parametrize("work", [[1, 1, 4, 1, 1], [0, 0, 0], [9, 1, 1, 1], [1] * 10, []])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_runs_of_work(work: list[int], number: int) -> None:
+    runs = threads.runs_of_work(work, number)
+    assert len(runs) == (number if work else 1)
+    assert [i for run in runs for i in range(len(work))[run]] == [*range(len(work))]
+    most = max(sum(work[run]) for run in runs)
+    assert most <= sum(work) / number + max(work, default=0)
+    assert threads.each_in_threads(str, work, work, number) == [*map(str, work)]
