@@ -60,13 +60,12 @@ def macro_sweep(
 def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
     """The numbers of right samples and of all samples before one, by predicted class."""
     xp = array_namespace(outcomes)
-    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
-    for block in blocks_of(outcomes[:start]):
-        ids, right = outcomes[:start][block] >> 1, (outcomes[:start][block] & 1) == 1
-        counts = None if sizes is None else sizes[:start][block]
-        hits += count_ids(ids[right], hits.shape[0], None if counts is None else counts[right])
-        accepted += count_ids(ids, hits.shape[0], counts)
-    return hits, accepted
+    before = xp.concat([xp.zeros_like(totals)] * 2)  # of each outcome
+    earlier, counts = outcomes[:start], None if sizes is None else sizes[:start]
+    for block in blocks_of(earlier):
+        before += count_ids(earlier[block], before.shape[0], None if counts is None else counts[block])
+    accepted = before[::2] + before[1::2]
+    return accepted - before[::2], accepted
 
 
 def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
