@@ -11,17 +11,20 @@ from .compiled import worth_compiling
 from .radix import deal, radix_sorted
 from .sort_choice import radix_wins
 from .splitting import split
-from .threads import in_threads, threads_for
+from .threads import in_threads, parts_of, threads_for
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
 def sort_in_place(scores: np.ndarray) -> None:
     """Sort float32 or float64 scores in ascending order, NaN at an end."""
-    if _is_dealt(scores):
-        scores[...] = sorted_copy(scores)
-    else:
-        scores.sort()
+    if _compiles(scores) and radix_wins(scores):
+        scores[...] = radix_sorted(scores).scores
+        return
+    parts = parts_of(len(scores), threads_for(len(scores)))
+    if len(parts) > 1:  # takes no memory, unlike dealing
+        scores.partition([part.start for part in parts[1:]])
+    in_threads([scores[part].sort for part in parts], len(parts))
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
