@@ -19,7 +19,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
@@ -436,6 +436,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 #
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
+_LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -489,6 +490,8 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+        return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
     return labels if labels.dtype == xp.int64 else xp.astype(labels, xp.int64)
@@ -567,6 +570,11 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
+
+
+def are_ids_below(labels: Array, num_classes: int) -> bool:
+    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
+    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -781,14 +789,19 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
     options: dict[str, Any] = {}
-    known = metric.options
-    for keyword, value in arguments.items():
+    for keyword, value in others.items():
         name = metric.aliases.get(keyword, keyword)
-        if name in known:
+        if name in metric.options:
             options[name] = value
         elif name in metric.columns:
             if value is None:
@@ -797,7 +810,7 @@ def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str,
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
         elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *known))
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
 
@@ -852,6 +865,7 @@ def differ(first: Any, second: Any) -> bool:
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 
@@ -905,10 +919,33 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
             raise
 
 
+def each_in_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
+) -> list[Result]:
+    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
+
+    def of_run(run: slice) -> list[Result]:
+        return [function(item) for item in items[run]]
+
+    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
+
+
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
+    """Cut a range whose entries take different work into `number` runs of about the same work.
+
+    >>> runs_of_work([1, 1, 4, 1, 1], 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    done = np.cumsum(work)
+    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
+    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
+    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -1534,10 +1571,8 @@ def joined(states: Iterable[State]) -> State:
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
+    arrays = {name: array for state in states for name, array in state.items()}
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
@@ -1576,8 +1611,8 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
     """The number of rows in the tables of batches."""
-    states = (state for parts in batches for state in parts.values() if state)
-    return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
+    firsts = [columns[0] for columns in tables.values()]
+    return sum(len(state[first]) for parts in batches for state in parts.values() if state for first in firsts)
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
@@ -1646,16 +1681,22 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    if all(name in state for state in states):
+        return [state[name] for state in states]
+    return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
-def copied(state: State, but: Collection[str] = ()) -> State:
+def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
@@ -1679,6 +1720,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
 
     def reduce(columns: Mapping[str, Any]) -> State:
         if COUNTS not in columns:
@@ -2070,7 +2113,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, overrides = sort_arguments(self, predictions, references, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -2089,7 +2132,7 @@ class Metric:
 
         `name` names the part of all samples where there are no groups.
         """
-        columns, overrides = sort_arguments(self, kwargs)
+        columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             batches = [metric._reduced(columns)] if columns else [*self._batches]
@@ -2106,7 +2149,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
-        columns, options = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns)
@@ -2626,10 +2669,13 @@ SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisec
 
 def sort_in_place(scores: np.ndarray) -> None:
     """Sort float32 or float64 scores in ascending order, NaN at an end."""
-    if _is_dealt(scores):
-        scores[...] = sorted_copy(scores)
-    else:
-        scores.sort()
+    if _compiles(scores) and radix_wins(scores):
+        scores[...] = radix_sorted(scores).scores
+        return
+    parts = parts_of(len(scores), threads_for(len(scores)))
+    if len(parts) > 1:  # takes no memory, unlike dealing
+        scores.partition([part.start for part in parts[1:]])
+    in_threads([scores[part].sort for part in parts], len(parts))
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:

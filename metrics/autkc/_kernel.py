@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -437,14 +437,19 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
     options: dict[str, Any] = {}
-    known = metric.options
-    for keyword, value in arguments.items():
+    for keyword, value in others.items():
         name = metric.aliases.get(keyword, keyword)
-        if name in known:
+        if name in metric.options:
             options[name] = value
         elif name in metric.columns:
             if value is None:
@@ -453,7 +458,7 @@ def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str,
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
         elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *known))
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
 
@@ -508,6 +513,7 @@ def differ(first: Any, second: Any) -> bool:
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 
@@ -561,10 +567,33 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
             raise
 
 
+def each_in_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
+) -> list[Result]:
+    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
+
+    def of_run(run: slice) -> list[Result]:
+        return [function(item) for item in items[run]]
+
+    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
+
+
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
+    """Cut a range whose entries take different work into `number` runs of about the same work.
+
+    >>> runs_of_work([1, 1, 4, 1, 1], 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    done = np.cumsum(work)
+    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
+    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
+    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -606,6 +635,7 @@ if hasattr(os, "register_at_fork"):
 #
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
+_LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -659,6 +689,8 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+        return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
     return labels if labels.dtype == xp.int64 else xp.astype(labels, xp.int64)
@@ -737,6 +769,11 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
+
+
+def are_ids_below(labels: Array, num_classes: int) -> bool:
+    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
+    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -1531,10 +1568,8 @@ def joined(states: Iterable[State]) -> State:
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
+    arrays = {name: array for state in states for name, array in state.items()}
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
@@ -1573,8 +1608,8 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
     """The number of rows in the tables of batches."""
-    states = (state for parts in batches for state in parts.values() if state)
-    return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
+    firsts = [columns[0] for columns in tables.values()]
+    return sum(len(state[first]) for parts in batches for state in parts.values() if state for first in firsts)
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
@@ -1643,16 +1678,22 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    if all(name in state for state in states):
+        return [state[name] for state in states]
+    return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
-def copied(state: State, but: Collection[str] = ()) -> State:
+def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
@@ -1676,6 +1717,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
 
     def reduce(columns: Mapping[str, Any]) -> State:
         if COUNTS not in columns:
@@ -2067,7 +2110,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, overrides = sort_arguments(self, predictions, references, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -2086,7 +2129,7 @@ class Metric:
 
         `name` names the part of all samples where there are no groups.
         """
-        columns, overrides = sort_arguments(self, kwargs)
+        columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             batches = [metric._reduced(columns)] if columns else [*self._batches]
@@ -2103,7 +2146,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
-        columns, options = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns)
@@ -2572,10 +2615,9 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
     bits = bfloat16_bits(scores)
     loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
     if bits is not None and loop is not None:
-        above, tied = np.empty((2, len(labels)), np.int32)
-        row = loop(bits, labels, above, tied)
-        if row < 0:
-            return above, tied, _argmax_is_right(scores, labels, above, tied)
+        ranks = _empty_ranks(len(labels))
+        if loop(bits, labels, *ranks) < 0:
+            return ranks
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
     if loop is not None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
@@ -2592,31 +2634,31 @@ def _block_ranks(
     scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
 ) -> tuple[Array, Array, Array]:
     if loop is not None:
-        above, tied = np.empty((2, len(labels)), np.int32)
-        if loop(scores, labels, above, tied) >= 0:
+        ranks = _empty_ranks(len(labels))
+        if loop(scores, labels, *ranks) >= 0:
             check_no_nan(scores, "predictions", start)
-    else:
-        xp = array_namespace(scores)
-        check_no_nan(scores, "predictions", start)
-        true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-        above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
-        tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
-    return above, tied, _argmax_is_right(scores, labels, above, tied)
-
-
-def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) -> Array:
-    """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
-    xp = array_namespace(labels)
+        return ranks
+    xp = array_namespace(scores)
+    check_no_nan(scores, "predictions", start)
+    true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
+    above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
+    tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0] if xp.count_nonzero(tied) else ()
+    contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
-        highest = as_array(widen(scores[contested]), "predictions")
-        correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
-    return correct
+        correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
+    return above, tied, correct
 
 
-def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
-    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1."""
+def _empty_ranks(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.empty(length, np.int32), np.empty(length, np.int32), np.empty(length, np.bool_)
+
+
+def row_ranks(scores: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
+    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1.
+
+    `correct` says whether the label is the first with the highest score.
+    """
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
         true_score = scores[i, labels[i]]
@@ -2630,10 +2672,15 @@ def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
             return i
         above[i] = higher
         tied[i] = equal - 1
+    for i in range(num_rows):
+        correct[i] = above[i] == 0
+        if correct[i] and tied[i] > 0:
+            for j in range(labels[i]):
+                correct[i] &= scores[i, j] != scores[i, labels[i]]
     return -1
 
 
-def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
+def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
     """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
     num_rows, num_columns = bits.shape
     for i in range(num_rows):
@@ -2651,6 +2698,12 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
             return i
         above[i] = higher
         tied[i] = equal - 1
+    for i in range(num_rows):
+        correct[i] = above[i] == 0
+        if correct[i] and tied[i] > 0:
+            true_bits = bits[i, labels[i]]
+            for j in range(labels[i]):  # equal numbers have equal bits, but for 0.0 and −0.0
+                correct[i] &= bits[i, j] != true_bits and (bits[i, j] | true_bits) & 0x7FFF != 0
     return -1
 
 
@@ -2742,19 +2795,21 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         raise ValueError(
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
-    check_lengths(predictions=predictions, references=labels)
+    if len(predictions) != len(labels):
+        check_lengths(predictions=predictions, references=labels)
     if device_of(predictions) != device_of(labels):
         predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
     # most of the time that a small batch takes goes into calls, not into samples
-    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    inside = scored and are_ids_below(labels, width)
+    has_unknown = not inside and labels.shape[0] > 0 and int(labels.min()) < 0
     if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        if labels.shape[0] and int(labels.max()) >= width:
+        if not inside:
             check_class_ids(labels, "references", width)
         above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
@@ -2767,7 +2822,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         "above": above,
         "tied": tied,
         "correct": correct,
-        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
+        "classes": xp.asarray(classes, dtype=xp.int32 if scored else xp.int64, copy=True),  # a column fits 32 bits
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
@@ -3059,7 +3114,7 @@ class TopK(Metric):
 
     as_state = staticmethod(as_topk_state)
     countable_tables = TOPK_TABLES
-    owned_arrays = frozenset({"above", "tied", "correct", "predictions_width", "predictions_are_scores"})
+    owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
 
     k_list: int | Sequence[int] | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .arrays import (
     MAX_EXACT,
     Array,
@@ -17,6 +19,7 @@ from .arrays import (
     widen,
 )
 
+_LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -70,6 +73,8 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+        return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
     return labels if labels.dtype == xp.int64 else xp.astype(labels, xp.int64)
@@ -148,6 +153,11 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
+
+
+def are_ids_below(labels: Array, num_classes: int) -> bool:
+    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
+    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, as_array, bfloat16_bits, is_numpy_array, row_blocks, widen
+from ..arrays.arrays import Array, array_namespace, bfloat16_bits, is_numpy_array, row_blocks
 from ..arrays.columns import check_class_ids, check_no_nan, check_not_negative
 from ..arrays.compiled import worth_compiling
 
@@ -59,10 +59,9 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
     bits = bfloat16_bits(scores)
     loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
     if bits is not None and loop is not None:
-        above, tied = np.empty((2, len(labels)), np.int32)
-        row = loop(bits, labels, above, tied)
-        if row < 0:
-            return above, tied, _argmax_is_right(scores, labels, above, tied)
+        ranks = _empty_ranks(len(labels))
+        if loop(bits, labels, *ranks) < 0:
+            return ranks
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
     if loop is not None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
@@ -79,31 +78,31 @@ def _block_ranks(
     scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
 ) -> tuple[Array, Array, Array]:
     if loop is not None:
-        above, tied = np.empty((2, len(labels)), np.int32)
-        if loop(scores, labels, above, tied) >= 0:
+        ranks = _empty_ranks(len(labels))
+        if loop(scores, labels, *ranks) >= 0:
             check_no_nan(scores, "predictions", start)
-    else:
-        xp = array_namespace(scores)
-        check_no_nan(scores, "predictions", start)
-        true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-        above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
-        tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
-    return above, tied, _argmax_is_right(scores, labels, above, tied)
-
-
-def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) -> Array:
-    """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
-    xp = array_namespace(labels)
+        return ranks
+    xp = array_namespace(scores)
+    check_no_nan(scores, "predictions", start)
+    true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
+    above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
+    tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0] if xp.count_nonzero(tied) else ()
+    contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
-        highest = as_array(widen(scores[contested]), "predictions")
-        correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
-    return correct
+        correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
+    return above, tied, correct
 
 
-def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
-    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1."""
+def _empty_ranks(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.empty(length, np.int32), np.empty(length, np.int32), np.empty(length, np.bool_)
+
+
+def row_ranks(scores: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
+    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1.
+
+    `correct` says whether the label is the first with the highest score.
+    """
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
         true_score = scores[i, labels[i]]
@@ -117,10 +116,15 @@ def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
             return i
         above[i] = higher
         tied[i] = equal - 1
+    for i in range(num_rows):
+        correct[i] = above[i] == 0
+        if correct[i] and tied[i] > 0:
+            for j in range(labels[i]):
+                correct[i] &= scores[i, j] != scores[i, labels[i]]
     return -1
 
 
-def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
+def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
     """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
     num_rows, num_columns = bits.shape
     for i in range(num_rows):
@@ -138,4 +142,10 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
             return i
         above[i] = higher
         tied[i] = equal - 1
+    for i in range(num_rows):
+        correct[i] = above[i] == 0
+        if correct[i] and tied[i] > 0:
+            true_bits = bits[i, labels[i]]
+            for j in range(labels[i]):  # equal numbers have equal bits, but for 0.0 and −0.0
+                correct[i] &= bits[i, j] != true_bits and (bits[i, j] | true_bits) & 0x7FFF != 0
     return -1

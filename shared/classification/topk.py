@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
 from ..arrays.columns import (
+    are_ids_below,
     as_labels,
     as_matrix,
     check_class_ids,
@@ -105,19 +106,21 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         raise ValueError(
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
-    check_lengths(predictions=predictions, references=labels)
+    if len(predictions) != len(labels):
+        check_lengths(predictions=predictions, references=labels)
     if device_of(predictions) != device_of(labels):
         predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
     # most of the time that a small batch takes goes into calls, not into samples
-    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    inside = scored and are_ids_below(labels, width)
+    has_unknown = not inside and labels.shape[0] > 0 and int(labels.min()) < 0
     if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        if labels.shape[0] and int(labels.max()) >= width:
+        if not inside:
             check_class_ids(labels, "references", width)
         above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
@@ -130,7 +133,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         "above": above,
         "tied": tied,
         "correct": correct,
-        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
+        "classes": xp.asarray(classes, dtype=xp.int32 if scored else xp.int64, copy=True),  # a column fits 32 bits
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }

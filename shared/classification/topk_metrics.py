@@ -34,7 +34,7 @@ class TopK(Metric):
 
     as_state = staticmethod(as_topk_state)
     countable_tables = TOPK_TABLES
-    owned_arrays = frozenset({"above", "tied", "correct", "predictions_width", "predictions_are_scores"})
+    owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
 
     k_list: int | Sequence[int] | None = None

@@ -11,14 +11,19 @@ from typing import Any
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
     options: dict[str, Any] = {}
-    known = metric.options
-    for keyword, value in arguments.items():
+    for keyword, value in others.items():
         name = metric.aliases.get(keyword, keyword)
-        if name in known:
+        if name in metric.options:
             options[name] = value
         elif name in metric.columns:
             if value is None:
@@ -27,7 +32,7 @@ def sort_arguments(metric: Any, arguments: Mapping[str, Any]) -> tuple[dict[str,
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
         elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *known))
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,8 @@ def joined(states: Iterable[State]) -> State:
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
+    arrays = {name: array for state in states for name, array in state.items()}
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
@@ -65,8 +63,8 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
 
 def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
     """The number of rows in the tables of batches."""
-    states = (state for parts in batches for state in parts.values() if state)
-    return sum(state[columns[0]].shape[0] for state in states for columns in tables.values())
+    firsts = [columns[0] for columns in tables.values()]
+    return sum(len(state[first]) for parts in batches for state in parts.values() if state for first in firsts)
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
@@ -135,16 +133,22 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    if all(name in state for state in states):
+        return [state[name] for state in states]
+    return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
-def copied(state: State, but: Collection[str] = ()) -> State:
+def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
     return {
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()

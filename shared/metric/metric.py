@@ -184,7 +184,7 @@ class Metric:
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, overrides = sort_arguments(self, predictions, references, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             for name in self.fixed_options & overrides.keys():
@@ -203,7 +203,7 @@ class Metric:
 
         `name` names the part of all samples where there are no groups.
         """
-        columns, overrides = sort_arguments(self, kwargs)
+        columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
             batches = [metric._reduced(columns)] if columns else [*self._batches]
@@ -220,7 +220,7 @@ class Metric:
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
-        columns, options = sort_arguments(self, {**present(predictions=predictions, references=references), **kwargs})
+        columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns)

@@ -25,6 +25,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
 
     def reduce(columns: Mapping[str, Any]) -> State:
         if COUNTS not in columns:

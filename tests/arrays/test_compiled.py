@@ -175,14 +175,15 @@ def test_row_ranks_of_bfloat16(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = torch.from_numpy(rng.choice(SPECIAL, (20, 7))).to(torch.bfloat16)
     labels = rng.integers(0, 7, 20)
-    above, tied = np.empty((2, 20), np.int32)
+    above, tied, correct = *np.empty((2, 20), np.int32), np.empty(20, bool)
     bits = scores.view(torch.int16).numpy()
-    assert way(row_ranks_bfloat16)(bits, labels, above, tied) == -1
+    assert way(row_ranks_bfloat16)(bits, labels, above, tied, correct) == -1
     expected = true_class_ranks(scores.float().numpy(), labels)
     np.testing.assert_array_equal(above, expected[0])
     np.testing.assert_array_equal(tied, expected[1])
+    np.testing.assert_array_equal(correct, expected[2])
     scores[3, 1] = float("nan")
-    assert way(row_ranks_bfloat16)(scores.view(torch.int16).numpy(), labels, above, tied) == 3
+    assert way(row_ranks_bfloat16)(scores.view(torch.int16).numpy(), labels, above, tied, correct) == 3
 
 
 @ways
@@ -191,13 +192,14 @@ def test_row_ranks_of_bfloat16(way: Callable[..., Any], seed: int) -> None:
 def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str) -> None:
     rng = np.random.default_rng(seed)
     scores, labels = rng.choice(SPECIAL, (20, 7)).astype(dtype), rng.integers(0, 7, 20)
-    above, tied = np.empty((2, 20), np.int32)
-    assert way(row_ranks)(scores, labels, above, tied) == -1
+    above, tied, correct = *np.empty((2, 20), np.int32), np.empty(20, bool)
+    assert way(row_ranks)(scores, labels, above, tied, correct) == -1
     expected = true_class_ranks(scores, labels)
     np.testing.assert_array_equal(above, expected[0])
     np.testing.assert_array_equal(tied, expected[1])
+    np.testing.assert_array_equal(correct, expected[2])
     scores[13, 2] = scores[17, 0] = np.nan
-    assert way(row_ranks)(scores, labels, above, tied) == 13
+    assert way(row_ranks)(scores, labels, above, tied, correct) == 13
 
 
 @ways
