@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ _CLASSES: dict[str, type[Metric]] = {
     for metric in (AccuracyK, AUTKC, MacroOpenF, MicroOpenF, OpenAUC, OODBench, OpenSetDetection, AnomalySuite)
 }
 METRICS = tuple(_CLASSES)
+_one_at_a_time = threading.Lock()
 
 
 def metric_class(name: str) -> type[Metric]:
@@ -42,7 +44,8 @@ def load(name: str, **options: Any) -> Any:
     """
     import evaluate
 
-    return evaluate.load(str(script(name).parent), module_type="metric", **options)
+    with _one_at_a_time:  # it clears importlib's caches, which fails in one of two threads that do so at once
+        return evaluate.load(str(script(name).parent), module_type="metric", **options)
 
 
 def script(name: str) -> Path:

@@ -9,7 +9,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,25 @@ def test_the_command_of_the_readme(root: Path) -> None:
 def test_an_unknown_metric() -> None:
     with pytest.raises(ValueError, match=r"name: expected one of accuracyk, .*, got 'acuracyk'"):
         openworld_metrics.load("acuracyk")
+
+
+def test_threads_load_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """evaluate clears importlib's caches, and CPython raises KeyError in one of two threads that clear them at once."""
+    loading, most = 0, 0
+
+    def load(*_: object, **options: object) -> object:
+        nonlocal loading, most
+        loading += 1
+        most = max(most, loading)
+        time.sleep(0.05)
+        loading -= 1
+        return options
+
+    monkeypatch.setattr(evaluate, "load", load)
+    with ThreadPoolExecutor(4) as pool:
+        loaded = [*pool.map(lambda tpr: openworld_metrics.load("openauc", tpr=tpr), (0.6, 0.7, 0.8, 0.9))]
+    assert most == 1
+    assert [options["tpr"] for options in loaded] == [0.6, 0.7, 0.8, 0.9]
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,13 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import gradio_client
 
 COMMAND = Path(sys.executable).with_name("openworld-metrics")
-PATIENCE = 120  # seconds until an app has to answer
+PATIENCE = 120  # seconds until an app has to answer, or a page to show what it computes
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 CHROMIUM_OPTIONS = (
     "--no-sandbox",
@@ -30,6 +34,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def client(address: str, **options: bool) -> gradio_client.Client:
+    """A client of an app; its own limit of a request, 5 s, is less than a busy machine may take."""
+    import gradio_client  # here, since not all who serve a page have it
+
+    limit = {"timeout": PATIENCE}
+    return gradio_client.Client(address, verbose=False, analytics_enabled=False, httpx_kwargs=limit, **options)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.pages.browser.test_steps import WIDE, needs_browser
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
 
 CLIPBOARD = "navigator.clipboard.readText()"
 
@@ -20,7 +20,7 @@ def test_a_press_copies_the_whole_number(tmp_path: Path) -> None:
         with chromium.new_context(viewport=WIDE) as context:
             context.grant_permissions(["clipboard-read", "clipboard-write"])
             tab = context.new_page()
-            tab.set_default_timeout(60_000)
+            tab.set_default_timeout(1000 * PATIENCE)
             tab.goto(address)
             tab.get_by_text("Your files stay on this machine.").wait_for()
             tab.locator("#ood_bench-add").click()

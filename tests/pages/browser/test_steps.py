@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-import gradio_client
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
 import openworld_metrics
+from tests.pages import served
 from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
 from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
 
 Load = Callable[..., Any]
@@ -105,7 +105,7 @@ class Page:
 
     def open(self, address: str) -> None:
         """Go to the first table of the page, by its address, and wait until it is computed."""
-        self.tab.set_default_timeout(60_000)
+        self.tab.set_default_timeout(1000 * PATIENCE)
         example = importlib.import_module(f"openworld_metrics.pages.metrics.{self.name}").PAGE.examples[0]
         self.tab.goto(f"{address}/{self.name}?{urlencode({'example': f'To type in: {example.title}'})}")
         self.part("numbers").locator("table").first.wait_for()
@@ -385,7 +385,7 @@ def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
 
 
 def test_the_endpoint(app: App, load: Load) -> None:
-    client = gradio_client.Client(app.address, verbose=False, download_files=False, analytics_enabled=False)
+    client = served.client(app.address, download_files=False)
     steps, endpoint = STEPS[app.name], f"/compute_{app.name}"
     columns = {name: as_lists(column) for name, column in steps.columns.items()}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in steps.options.items()}

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import gradio_client
 import httpx
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ import pytest
 from openworld_metrics.pages.serving import ending
 from openworld_metrics.pages.serving.ending import EndedError, bounded
 from openworld_metrics.pages.serving.limits import RefusedError
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, PATIENCE, client, serve
 
 SECONDS = 2.0  # of a computation; the guard waits for a quarter of that
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}
@@ -33,16 +32,12 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield found
 
 
-def client(address: str) -> gradio_client.Client:
-    return gradio_client.Client(address, verbose=False, analytics_enabled=False)
-
-
 def test_answers_that_take_and_wait_long_arrive(address: str) -> None:
     """Two are computed at a time, so the last of six waits twice as long as it is computed."""
     clients = [client(address) for _ in range(6)]
     begun = time.monotonic()
     jobs = [one.submit(columns=COLUMNS, api_name="/compute") for one in clients]
-    assert [job.result(60)["auroc"] for job in jobs] == [1.0] * 6
+    assert [job.result(PATIENCE)["auroc"] for job in jobs] == [1.0] * 6
     assert time.monotonic() - begun >= 3 * SECONDS
     for one in clients:
         one.close()
@@ -95,7 +90,7 @@ def test_an_answer_that_takes_long_arrives_in_a_browser(address: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
         tab = browser.new_page()
-        tab.set_default_timeout(60_000)
+        tab.set_default_timeout(1000 * PATIENCE)
         tab.goto(address)
         tab.locator("#ood_bench-numbers table").first.wait_for()
         tab.locator("#ood_bench-compute").click()
