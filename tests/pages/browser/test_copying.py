@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.pages.browser.test_steps import WIDE, needs_browser
+import numpy as np
+
+from tests.pages.browser.test_steps import WIDE, Page, needs_browser
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+from tests.pages.steps import csv
 
 CLIPBOARD = "navigator.clipboard.readText()"
 
@@ -19,13 +22,17 @@ def test_a_press_copies_the_whole_number(tmp_path: Path) -> None:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
         with chromium.new_context(viewport=WIDE) as context:
             context.grant_permissions(["clipboard-read", "clipboard-write"])
-            tab = context.new_page()
+            page = Page(context.new_page(), "ood_bench")
+            tab = page.tab
             tab.set_default_timeout(1000 * PATIENCE)
             tab.goto(address)
-            tab.get_by_text("Your files stay on this machine.").wait_for()
-            tab.locator("#ood_bench-add").click()
+            tab.locator("#ood_bench-numbers table").first.wait_for()
+            rng = np.random.default_rng(0)
+            labels = np.repeat([0, 1], 20)  # enough of both for intervals
+            page.upload(csv({"predictions": rng.normal(labels), "references": labels}, tmp_path)[0])
+            page.part("compute").click()
             tab.locator("#ood_bench-numbers .interval button.number").first.wait_for()
-            for place in ("#ood_bench-numbers td > button.number", "#ood_bench-numbers .interval button.number"):
+            for place in ("#ood_bench-numbers td button.number", "#ood_bench-numbers .interval button.number"):
                 copied_is_whole(tab, tab.locator(place).first, "click")
             copied_is_whole(tab, tab.locator("#ood_bench-threshold .rates button.number").last, "Enter")
             tab.locator("#ood_bench-worst summary").click()
