@@ -3557,7 +3557,7 @@ def macro_sweep(
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
         after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
-        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *after)
+        sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
 
@@ -3613,8 +3613,7 @@ def blocks_of(samples: Array) -> list[slice]:
 
 
 def _sweep_block(
-    ids: Array,
-    flags: Array,
+    outcomes: Array,
     sizes: Array,
     hits: Array,
     accepted: Array,
@@ -3625,10 +3624,11 @@ def _sweep_block(
     recall: Array,
 ) -> None:
     """As `sweep_loop`, with array operations."""
-    xp = array_namespace(ids)
+    xp = array_namespace(outcomes)
+    ids = outcomes >> 1
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
-    right = xp.astype(flags[order], xp.int64) * entering
+    right = xp.astype(outcomes[order] & 1, xp.int64) * entering
     first = xp.searchsorted(groups, groups, side="left")
     before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
@@ -3651,8 +3651,7 @@ def _sweep_block(
 
 
 def sweep_loop(
-    ids: Any,
-    flags: Any,
+    outcomes: Any,
     sizes: Any,
     hits: Any,
     accepted: Any,
@@ -3668,11 +3667,11 @@ def sweep_loop(
     """
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
-    for i in range(len(ids)):
-        c = ids[i]
+    for i in range(len(outcomes)):
+        c = outcomes[i] >> 1
         p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
-        if flags[i]:  # else the recall of no class changes
+        if outcomes[i] & 1:  # else the recall of no class changes
             total = max(totals[c], 1)
             r0 = hits[c] / total
             hits[c] += sizes[i]
@@ -3697,6 +3696,9 @@ def sweep_loop(
 # F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
 # greater.
 
+_TINY = 2.0**-500
+
+
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
 
@@ -3717,9 +3719,9 @@ class MacroF(NamedTuple):
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F."""
+        """P·R/(P + R), which is proportional to F; sums that are not 0 are at least 2^-52/samples."""
         total = sums[0] + sums[1]
-        return sums[0] * sums[1] / array_namespace(total).where(total == 0, 1.0, total)
+        return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 
     def rounded(self, sums: Sums) -> Array:
         """F within 3 units in the last place, 2½ of them for the rounded sums."""
@@ -4048,10 +4050,12 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
-    start, greatest = within.start, -1.0
+    stop, greatest = within.start, -1.0
     for sums in average.sweep(within):
         values = average.approximate(sums)
-        stop = start + values.shape[0]
+        start, stop = stop, stop + values.shape[0]
+        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
+            continue  # as of most blocks beyond the greatest
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
@@ -4059,7 +4063,6 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
-        start = stop
     places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
@@ -4374,7 +4377,7 @@ def open_set_state(
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
     predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
     xp = array_namespace(labels)
-    if bool(xp.any(~unknown & (labels < 0))):
+    if open_labels is not None and bool(xp.any(~unknown & (labels < 0))):
         raise ValueError(
             f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
         )

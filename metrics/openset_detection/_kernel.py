@@ -2793,20 +2793,23 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
-    tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-    counts = np.asarray([len(table) for table in tables], dtype=np.int64)
-    table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
+    width = 3 + len(keys)
+    tables = [
+        image  # as nearly always; without a call for each of many images
+        if type(image) is np.ndarray and image.dtype == _FLOAT64 and image.shape[1:] == (width,)
+        else _image_table(image, name, i, keys)
+        for i, image in enumerate(images)
+    ]
+    counts = np.asarray([*map(len, tables)], dtype=np.int64)
+    table = np.concatenate([np.zeros((0, width)), *tables])
     for start in range(0, len(table), _ROWS):
         _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
-    width = 3 + len(keys)
-    if type(image) is np.ndarray and image.dtype == _FLOAT64 and image.shape[1:] == (width,):
-        return image
     if not isinstance(image, Mapping):
-        return _rows(image, f"{name}[{i}]", width)
+        return _rows(image, f"{name}[{i}]", 3 + len(keys))
     if any(key not in image for key in keys):
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
     columns = [_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
@@ -2854,6 +2857,17 @@ def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
 _NONE = np.zeros(0, dtype=bool)
 
 
+def _are_plain(rows: np.ndarray, box_format: str) -> bool:
+    """Whether rows are valid at a first look, as nearly always; False decides nothing."""
+    x1, y1, x2, y2, *_, label = rows.T
+    if box_format != "xyxy":
+        x1, y1 = 0.0, 0.0
+    with np.errstate(invalid="ignore"):
+        largest = max(-rows.min(), rows.max())  # NaN if there is one
+        ordered = largest < MAX_EXACT and (x1 <= x2).all() and (y1 <= y2).all()  # so areas are finite
+        return bool(ordered and (label == np.rint(label)).all())
+
+
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first invalid row, with its image and its index there."""
 
@@ -2864,6 +2878,8 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
             place = row - int(counts[:image].sum())
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
+    if _are_plain(table[part], box_format):
+        return
     columns = np.ascontiguousarray(table[part].T)
     x1, y1, x2, y2, *_, label = columns
     with np.errstate(over="ignore", invalid="ignore"):
@@ -2930,8 +2946,8 @@ class Corners(NamedTuple):
 
     def _shortest(self) -> float:
         """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
-        parts = (self.rounded[start : start + _MEASURED] for start in range(0, len(self.rounded), _MEASURED))
-        return min((float((part[:, 2:] - part[:, :2]).min()) for part in parts), default=1.0)
+        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
+        return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
 
 
 def exact_ious(
@@ -3812,8 +3828,23 @@ def class_rows(boxes: SelectedBoxes) -> list[int]:
 
     Classes that are predicted but neither known nor the unknown id have a row too, without objects.
     """
-    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
-    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+    labels = {*boxes.known, *distinct_integers(boxes.predictions[:, 5])} - {boxes.unknown_id}
+    return [*sorted(labels), boxes.unknown_id]
+
+
+def distinct_integers(numbers: np.ndarray) -> list[int]:
+    """The distinct ones among integers in float64.
+
+    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
+    [-1, 5]
+    """
+    integers = numbers.astype(np.int64)
+    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
+    if highest - lowest >= max(len(integers), _FEW):
+        return [*map(int, np.unique(integers))]
+    there = np.zeros(highest - lowest + 1, dtype=bool)  # several times as fast as a sort
+    there[integers - lowest] = True
+    return (np.flatnonzero(there) + lowest).tolist()
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -4070,9 +4101,9 @@ class RankedClass(NamedTuple):
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
-        tp, fp, opened, number = sums[:, self.last]
+        tp, fp, opened, number = sums if len(self.last) == len(self.rows) else sums[:, self.last]
         occurs = number > np.concatenate([[0], number[:-1]])
-        return Curve(tp[occurs], fp[occurs], opened[occurs])
+        return Curve(tp, fp, opened) if occurs.all() else Curve(tp[occurs], fp[occurs], opened[occurs])
 
     def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
         """The class without some false positives, and with more true positives.

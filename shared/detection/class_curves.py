@@ -45,9 +45,9 @@ class RankedClass(NamedTuple):
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
-        tp, fp, opened, number = sums[:, self.last]
+        tp, fp, opened, number = sums if len(self.last) == len(self.rows) else sums[:, self.last]
         occurs = number > np.concatenate([[0], number[:-1]])
-        return Curve(tp[occurs], fp[occurs], opened[occurs])
+        return Curve(tp, fp, opened) if occurs.all() else Curve(tp[occurs], fp[occurs], opened[occurs])
 
     def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
         """The class without some false positives, and with more true positives.

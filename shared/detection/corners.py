@@ -56,8 +56,8 @@ class Corners(NamedTuple):
 
     def _shortest(self) -> float:
         """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
-        parts = (self.rounded[start : start + _MEASURED] for start in range(0, len(self.rounded), _MEASURED))
-        return min((float((part[:, 2:] - part[:, :2]).min()) for part in parts), default=1.0)
+        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
+        return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
 
 
 def exact_ious(

@@ -13,6 +13,8 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from .sweep import Sums, count_ids, macro_sweep, micro_sweep
 
+_TINY = 2.0**-500
+
 
 class MacroF(NamedTuple):
     """F after each sample, of the precision and recall averaged over C classes.
@@ -34,9 +36,9 @@ class MacroF(NamedTuple):
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F."""
+        """P·R/(P + R), which is proportional to F; sums that are not 0 are at least 2^-52/samples."""
         total = sums[0] + sums[1]
-        return sums[0] * sums[1] / array_namespace(total).where(total == 0, 1.0, total)
+        return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 
     def rounded(self, sums: Sums) -> Array:
         """F within 3 units in the last place, 2½ of them for the rounded sums."""

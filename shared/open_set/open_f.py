@@ -181,10 +181,12 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
-    start, greatest = within.start, -1.0
+    stop, greatest = within.start, -1.0
     for sums in average.sweep(within):
         values = average.approximate(sums)
-        stop = start + values.shape[0]
+        start, stop = stop, stop + values.shape[0]
+        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
+            continue  # as of most blocks beyond the greatest
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
@@ -192,7 +194,6 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
         kept.append((near + start, values[near], sums[0][near], sums[1][near]))
-        start = stop
     places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]

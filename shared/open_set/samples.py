@@ -100,7 +100,7 @@ def open_set_state(
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
     predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
     xp = array_namespace(labels)
-    if bool(xp.any(~unknown & (labels < 0))):
+    if open_labels is not None and bool(xp.any(~unknown & (labels < 0))):
         raise ValueError(
             f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
         )

@@ -53,7 +53,7 @@ def macro_sweep(
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
         after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
-        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *after)
+        sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
 
@@ -109,8 +109,7 @@ def blocks_of(samples: Array) -> list[slice]:
 
 
 def _sweep_block(
-    ids: Array,
-    flags: Array,
+    outcomes: Array,
     sizes: Array,
     hits: Array,
     accepted: Array,
@@ -121,10 +120,11 @@ def _sweep_block(
     recall: Array,
 ) -> None:
     """As `sweep_loop`, with array operations."""
-    xp = array_namespace(ids)
+    xp = array_namespace(outcomes)
+    ids = outcomes >> 1
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
-    right = xp.astype(flags[order], xp.int64) * entering
+    right = xp.astype(outcomes[order] & 1, xp.int64) * entering
     first = xp.searchsorted(groups, groups, side="left")
     before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
@@ -147,8 +147,7 @@ def _sweep_block(
 
 
 def sweep_loop(
-    ids: Any,
-    flags: Any,
+    outcomes: Any,
     sizes: Any,
     hits: Any,
     accepted: Any,
@@ -164,11 +163,11 @@ def sweep_loop(
     """
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
-    for i in range(len(ids)):
-        c = ids[i]
+    for i in range(len(outcomes)):
+        c = outcomes[i] >> 1
         p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
-        if flags[i]:  # else the recall of no class changes
+        if outcomes[i] & 1:  # else the recall of no class changes
             total = max(totals[c], 1)
             r0 = hits[c] / total
             hits[c] += sizes[i]

@@ -222,14 +222,14 @@ def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
 @seeds
 def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
-    ids, flags, totals = rng.integers(0, 5, 60), rng.random(60) < 0.5, rng.integers(0, 30, 5)
+    outcomes, totals = rng.integers(0, 10, 60), rng.integers(0, 30, 5)
     counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
     expected_counts = [x.copy() for x in counts]
     sizes = rng.integers(1, 4, 60)
     running, expected_running = np.zeros((2, 2)), np.zeros((2, 2))
     sums, expected = np.empty((2, 60)), np.empty((2, 60))
-    sweep._sweep_block(ids, flags, sizes, *expected_counts, totals, 50, expected_running, *expected)
-    way(sweep.sweep_loop)(ids, flags, sizes, *counts, totals, 50, running, *sums)
+    sweep._sweep_block(outcomes, sizes, *expected_counts, totals, 50, expected_running, *expected)
+    way(sweep.sweep_loop)(outcomes, sizes, *counts, totals, 50, running, *sums)
     np.testing.assert_array_equal(sums, expected)
     np.testing.assert_array_equal(running, expected_running)
     np.testing.assert_array_equal(counts, expected_counts)

@@ -1,0 +1,47 @@
+"""A first look at rows of boxes accepts none that the other checks refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import reduce_boxes
+from openworld_metrics.detection import boxes
+from openworld_metrics.detection.boxes import BOX_FORMATS
+
+ODD = [np.nan, np.inf, -np.inf, 2.0**52, 2.0**53, 2.0**53 + 2, 2.0**600, 1e308, -1e308, 5e-324, -0.0, 0.5, -1.0]
+
+
+def tables(rng: np.random.Generator) -> list[np.ndarray]:
+    """Four images of valid boxes, and in half of the cases up to three odd numbers."""
+    rows = rng.integers(0, 9, (8, 6)).astype(np.float64)
+    rows[:, 2:4] += rows[:, :2]
+    for _ in range(max(0, int(rng.integers(-3, 4)))):
+        rows[rng.integers(8), rng.integers(6)] = rng.choice(ODD)
+    return np.split(rows, 4)
+
+
+def outcome(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    try:
+        return {name: column.tolist() for name, column in call(*values, **options).items()}
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("box_format", BOX_FORMATS)
+def test_the_first_look(box_format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, refused, looked = np.random.default_rng(0), 0, 0
+    for _ in range(500):
+        images = tables(rng)
+        objects = [image[:, [0, 1, 2, 3, 5]] for image in images]
+        with monkeypatch.context() as patch:
+            patch.setattr(boxes, "_are_plain", lambda *_: False)
+            expected = outcome(reduce_boxes, images, objects, box_format=box_format)
+        assert outcome(reduce_boxes, images, objects, box_format=box_format) == expected
+        refused += isinstance(expected, str)
+        looked += boxes._are_plain(np.concatenate(images), box_format)
+    assert refused > 100
+    assert looked > 100
