@@ -44,7 +44,7 @@ def load(name: str, **options: Any) -> Any:
     """
     import evaluate
 
-    with _one_at_a_time:  # it clears importlib's caches, which fails in one of two threads that do so at once
+    with _one_at_a_time:  # evaluate clears importlib's caches, and of two threads that do so at once one fails
         return evaluate.load(str(script(name).parent), module_type="metric", **options)
 
 

@@ -3696,7 +3696,7 @@ def sweep_loop(
 # F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
 # greater.
 
-_TINY = 2.0**-500
+_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
 class MacroF(NamedTuple):
@@ -3719,7 +3719,7 @@ class MacroF(NamedTuple):
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F; sums that are not 0 are at least 2^-52/samples."""
+        """P·R/(P + R), which is proportional to F."""
         total = sums[0] + sums[1]
         return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 
@@ -4055,7 +4055,7 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
         values = average.approximate(sums)
         start, stop = stop, stop + values.shape[0]
         if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
-            continue  # as of most blocks beyond the greatest
+            continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))

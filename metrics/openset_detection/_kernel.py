@@ -2795,7 +2795,7 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
     tables = [
-        image  # as nearly always; without a call for each of many images
+        image  # as nearly always, without a call for each
         if type(image) is np.ndarray and image.dtype == _FLOAT64 and image.shape[1:] == (width,)
         else _image_table(image, name, i, keys)
         for i, image in enumerate(images)
@@ -2858,7 +2858,7 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
-    """Whether rows are valid at a first look, as nearly always; False decides nothing."""
+    """Whether a first look shows that all rows are valid, as it nearly always does; if it does not, they may be."""
     x1, y1, x2, y2, *_, label = rows.T
     if box_format != "xyxy":
         x1, y1 = 0.0, 0.0
@@ -3828,23 +3828,8 @@ def class_rows(boxes: SelectedBoxes) -> list[int]:
 
     Classes that are predicted but neither known nor the unknown id have a row too, without objects.
     """
-    labels = {*boxes.known, *distinct_integers(boxes.predictions[:, 5])} - {boxes.unknown_id}
-    return [*sorted(labels), boxes.unknown_id]
-
-
-def distinct_integers(numbers: np.ndarray) -> list[int]:
-    """The distinct ones among integers in float64.
-
-    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
-    [-1, 5]
-    """
-    integers = numbers.astype(np.int64)
-    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
-    if highest - lowest >= max(len(integers), _FEW):
-        return [*map(int, np.unique(integers))]
-    there = np.zeros(highest - lowest + 1, dtype=bool)  # several times as fast as a sort
-    there[integers - lowest] = True
-    return (np.flatnonzero(there) + lowest).tolist()
+    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
+    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:

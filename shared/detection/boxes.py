@@ -134,7 +134,7 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
     tables = [
-        image  # as nearly always; without a call for each of many images
+        image  # as nearly always, without a call for each
         if type(image) is np.ndarray and image.dtype == _FLOAT64 and image.shape[1:] == (width,)
         else _image_table(image, name, i, keys)
         for i, image in enumerate(images)
@@ -197,7 +197,7 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
-    """Whether rows are valid at a first look, as nearly always; False decides nothing."""
+    """Whether a first look shows that all rows are valid, as it nearly always does; if it does not, they may be."""
     x1, y1, x2, y2, *_, label = rows.T
     if box_format != "xyxy":
         x1, y1 = 0.0, 0.0

@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from .sweep import Sums, count_ids, macro_sweep, micro_sweep
 
-_TINY = 2.0**-500
+_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
 class MacroF(NamedTuple):
@@ -36,7 +36,7 @@ class MacroF(NamedTuple):
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
     def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F; sums that are not 0 are at least 2^-52/samples."""
+        """P·R/(P + R), which is proportional to F."""
         total = sums[0] + sums[1]
         return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 

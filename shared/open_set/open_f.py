@@ -186,7 +186,7 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
         values = average.approximate(sums)
         start, stop = stop, stop + values.shape[0]
         if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
-            continue  # as of most blocks beyond the greatest
+            continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
         values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))

@@ -36,7 +36,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def client(address: str, **options: bool) -> gradio_client.Client:
+def connect(address: str, **options: bool) -> gradio_client.Client:
     """A client of an app; its own limit of a request, 5 s, is less than a busy machine may take."""
     import gradio_client  # here, since not all who serve a page have it
 

@@ -21,8 +21,7 @@ import layout
 import openworld_metrics
 import publish
 import sync
-from tests.pages import served
-from tests.pages.served import serve
+from tests.pages.served import connect, serve
 from tests.pages.steps import STEPS, as_lists
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
@@ -440,7 +439,7 @@ def test_a_page_where_nothing_but_its_requirements_is_installed(
     with serve(space.folder / "app.py", tmp_path, python=python, **serving) as address:
         with urllib.request.urlopen(address, timeout=30) as answer:
             assert f"{name}-compute" in answer.read().decode()
-        client = served.client(address)
+        client = connect(address)
         computed = client.predict(columns=space.columns, options=space.options, api_name="/compute")
         assert computed == space.expected
         assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]

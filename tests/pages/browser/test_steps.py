@@ -19,10 +19,9 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
-from tests.pages import served
 from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, connect, serve
 from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
 
 Load = Callable[..., Any]
@@ -385,7 +384,7 @@ def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
 
 
 def test_the_endpoint(app: App, load: Load) -> None:
-    client = served.client(app.address, download_files=False)
+    client = connect(app.address, download_files=False)
     steps, endpoint = STEPS[app.name], f"/compute_{app.name}"
     columns = {name: as_lists(column) for name, column in steps.columns.items()}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in steps.options.items()}

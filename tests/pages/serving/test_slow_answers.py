@@ -17,7 +17,7 @@ import pytest
 from openworld_metrics.pages.serving import ending
 from openworld_metrics.pages.serving.ending import EndedError, bounded
 from openworld_metrics.pages.serving.limits import RefusedError
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, PATIENCE, client, serve
+from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, PATIENCE, connect, serve
 
 SECONDS = 2.0  # of a computation; the guard waits for a quarter of that
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}
@@ -34,7 +34,7 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 def test_answers_that_take_and_wait_long_arrive(address: str) -> None:
     """Two are computed at a time, so the last of six waits twice as long as it is computed."""
-    clients = [client(address) for _ in range(6)]
+    clients = [connect(address) for _ in range(6)]
     begun = time.monotonic()
     jobs = [one.submit(columns=COLUMNS, api_name="/compute") for one in clients]
     assert [job.result(PATIENCE)["auroc"] for job in jobs] == [1.0] * 6
@@ -76,7 +76,7 @@ def test_who_leaves_frees_the_place(way: str, address: str) -> None:
         visitor.start()
     for visitor in visitors:
         visitor.join()
-    one = client(address)
+    one = connect(address)
     begun = time.monotonic()
     assert one.predict(columns=COLUMNS, api_name="/compute")["auroc"] == 1.0
     assert time.monotonic() - begun < ending.MAX_SECONDS / 2

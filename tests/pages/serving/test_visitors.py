@@ -20,8 +20,7 @@ import pytest
 from openworld_metrics.pages.form.form import TABLE
 from openworld_metrics.pages.metrics.ood_bench import PAGE
 from openworld_metrics.pages.serving.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
-from tests.pages import served
-from tests.pages.served import serve
+from tests.pages.served import PATIENCE, connect, serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
 
@@ -59,7 +58,7 @@ def test_the_address_of_a_file_cannot_be_guessed(uploaded: str) -> None:
 
 @pytest.mark.parametrize("meta", [{}, {"meta": {"_type": "gradio.FileData"}}], ids=["plain", "file-data"])
 def test_the_endpoint_opens_no_path(meta: dict[str, Any], address: str, uploaded: str) -> None:
-    client = served.client(address)
+    client = connect(address)
     for path in (uploaded, "/etc/passwd"):
         for given in ({"path": path, **meta}, path):
             with pytest.raises(Exception, match="predictions: expected") as raised:
@@ -109,12 +108,12 @@ def test_the_button_opens_no_path_of_the_server(address: str) -> None:
 
 def test_results_go_to_who_asked(address: str) -> None:
     """Another session's stream has none of them."""
-    first, second = (served.client(address) for _ in range(2))
+    first, second = (connect(address) for _ in range(2))
     jobs = [
         client.submit(columns={"predictions": scores, "references": [0, 1]}, api_name="/compute")
         for client, scores in ((first, [0.1, 0.9]), (second, [0.9, 0.1]))
     ]
-    assert [job.result(served.PATIENCE)["auroc"] for job in jobs] == [1.0, 0.0]
+    assert [job.result(PATIENCE)["auroc"] for job in jobs] == [1.0, 0.0]
     for client in (first, second):
         client.close()
 
@@ -244,7 +243,7 @@ def test_half_a_surrogate_pair(address: str) -> None:
 
 def test_evaluates_own_options_are_no_options(address: str) -> None:
     """They would hold a place of the queue for as long as a visitor says, and write where a visitor says."""
-    client = served.client(address)
+    client = connect(address)
     columns = {"predictions": [0.1, 0.9], "references": [0, 1]}
     for name, value in {"num_process": 2, "cache_dir": "/tmp/x", "experiment_id": "../x", "timeout": 1e9}.items():
         for given in ({"columns": columns, "options": {name: value}}, {"columns": {**columns, name: value}}):
