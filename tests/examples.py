@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings, strategies as st
 
-many = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 few = settings(many, max_examples=5)
 seeds = st.integers(0, 2**32)

@@ -47,7 +47,7 @@ def tables(draw: Any) -> tuple[list[np.ndarray], np.ndarray | None]:
     return columns, counts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(table=tables(), block=st.sampled_from([3, 1 << 22]))
 def test_rows_are_those_of_a_dict(table: tuple[list[np.ndarray], np.ndarray | None], block: int) -> None:
     columns, counts = table

@@ -77,7 +77,7 @@ def any_detections(draw: st.DrawFn) -> Detections:
 
 
 @given(any_detections())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_boxes_are_read_as_written(made: Detections) -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = scenes.write_as_coco(made, Path(folder))
