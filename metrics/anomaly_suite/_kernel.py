@@ -26,7 +26,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -2330,7 +2330,7 @@ _work: dict[Callable[..., Any], int] = {}
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
-_BINS = 12  # bits of the highest digit
+_BINS = 14  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -2369,12 +2369,14 @@ def radix_sorted(
     *,
     threads: int | None = None,
     by_numpy: bool = False,
+    in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
     (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload.
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -2410,11 +2412,12 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     if by_numpy:
-        finish = partial(_sort_each, target.view(scores.dtype))
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
     else:
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits)
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(target.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
 def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
@@ -2477,9 +2480,17 @@ def deal(
 
 
 def sort_buckets(
-    keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
 ) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2522,7 +2533,7 @@ def sort_buckets(
             shift += byte
         for i in range(ours.size):
             key = ours[i]
-            keys[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
 
@@ -2668,9 +2679,9 @@ SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisec
 
 
 def sort_in_place(scores: np.ndarray) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
     if _compiles(scores) and radix_wins(scores):
-        scores[...] = radix_sorted(scores).scores
+        radix_sorted(scores, in_place=True)
         return
     parts = parts_of(len(scores), threads_for(len(scores)))
     if len(parts) > 1:  # takes no memory, unlike dealing
@@ -3909,6 +3920,7 @@ def samples_above(side: Side, threshold: float) -> int:
 
 Area = TypeVar("Area")
 _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
+_WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -3993,35 +4005,36 @@ def areas_up_to(
     """
     fractions = [limit.as_integer_ratio() for limit in limits]
     reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
+    places = [_before_and_at(steps, *reach) for reach in reaches]
+    both = steps.above + steps.fp
 
     def terms(pixels: Array) -> list[Array]:
-        above, fp = steps.above[pixels], steps.fp[pixels]
-        ends, both = (_before_and_at(above, fp, *reach) for reach in reaches), above + fp
-        return [column for whole, cut in ends for column in (whole, whole * both, cut)]
+        twice = both[pixels]
+        return [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
 
     sums = _region_sums(terms, step_of_pixel, region_sizes)
     areas = []
-    for (reach, unit), (count, twice, partial) in zip(reaches, zip(*[iter(sums)] * 3)):
-        cut = _before_and_at(steps.above, steps.fp, reach, unit)[1]
-        at = int(array_namespace(cut).argmax(cut * 1))
-        low, width = int(steps.above[at]), max(1, int(steps.fp[at]) - int(steps.above[at]))
-        # of a region: count·n − twice/2, and partial·(n − low)²/(2·width) of the pixels that are cut; all over one
-        # denominator, so that each region's term is rounded once
+    for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
+        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
+        # of a region: count·n − twice/2, and (begun − count)·(n − low)²/(2·width) of the pixels that are cut; all over
+        # one denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
         over = 2 * unit * width * len(region_sizes) * reach
-        regions = zip(count, twice, partial, region_sizes.tolist())
+        regions = zip(count, twice, begun, region_sizes.tolist())
         areas.append(
             math.fsum(
-                ((2 * n * reach - s * unit) * width * unit + m * ramp) / (over * size) for n, s, m, size in regions
+                ((2 * n * reach - s * unit) * width * unit + (b - n) * ramp) / (over * size)
+                for n, s, b, size in regions
             )
         )
     return areas
 
 
-def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Array, Array]:
-    """Whether steps end before a limit, and whether it cuts them, as it does one at most."""
-    whole = fp <= reach // unit
-    return whole, (above < -(-reach // unit)) & ~whole
+def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
+    """The number of steps that end before a limit or at it, and that number plus one if it cuts the next step."""
+    xp = array_namespace(steps.fp)
+    end = int(xp.count_nonzero(steps.fp <= reach // unit))
+    return end, max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))
 
 
 def _region_sums(
@@ -4029,18 +4042,25 @@ def _region_sums(
 ) -> list[list[int]]:
     """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
+    on_host = is_numpy_array(step_of_pixel)
+    block = _PIXELS if on_host else max(1, total)
     ends = np.cumsum(region_sizes)
-    running: list[list[np.ndarray]] = []
-    carried: list[int] = []
-    for start in range(0, total, block):
-        columns = terms(step_of_pixel[start : start + block])
+
+    def sums_of(start: int) -> list[tuple[np.ndarray, int]]:
+        """Of each term, the sums from a start to the ends of regions within a block, and to the block's end."""
         last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        columns = terms(step_of_pixel[start : start + block])
         sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
-        carried = carried or [0] * len(sums)
-        running.append([to_numpy(each[on_device(last, each)]) + before for each, before in zip(sums, carried)])
-        carried = [int(each[-1]) + before for each, before in zip(sums, carried)]
-    return [np.diff(np.concatenate(parts), prepend=0).tolist() for parts in zip(*running)]
+        return [(to_numpy(each[on_device(last, each)]), int(each[-1])) for each in sums]
+
+    starts = range(0, total, block)
+    blocks = in_threads([partial(sums_of, start) for start in starts], threads_for(_WORK * total) if on_host else 1)
+    sums = []
+    for parts in zip(*blocks):
+        before = accumulate((whole for _, whole in parts), initial=0)
+        running = np.concatenate([within + earlier for (within, _), earlier in zip(parts, before)])
+        sums.append(np.diff(running, prepend=0).tolist())
+    return sums
 
 
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
@@ -5929,10 +5949,12 @@ class PixelRates:
     def __init__(self, options: MapOptions, state: AnomalyState, *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
+        bits = int(state["significant_bits"]) if "significant_bits" in state else None
         if in_place and is_numpy_array(normal) and normal.dtype.itemsize > 2 and counts is None:
             sort_in_place(normal)
-        bits = state.get("significant_bits")
-        self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
+            self.normal = Side(normal, None, bits)
+        else:
+            self.normal = as_side(normal, counts, bits=bits)
 
     @cached_property
     def anomalous(self) -> RankedRegions:

@@ -2701,7 +2701,7 @@ _work: dict[Callable[..., Any], int] = {}
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
-_BINS = 12  # bits of the highest digit
+_BINS = 14  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -2740,12 +2740,14 @@ def radix_sorted(
     *,
     threads: int | None = None,
     by_numpy: bool = False,
+    in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
     (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload.
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -2781,11 +2783,12 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     if by_numpy:
-        finish = partial(_sort_each, target.view(scores.dtype))
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
     else:
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits)
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(target.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
 def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
@@ -2848,9 +2851,17 @@ def deal(
 
 
 def sort_buckets(
-    keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
 ) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2893,7 +2904,7 @@ def sort_buckets(
             shift += byte
         for i in range(ours.size):
             key = ours[i]
-            keys[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
 
@@ -3039,9 +3050,9 @@ SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisec
 
 
 def sort_in_place(scores: np.ndarray) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
     if _compiles(scores) and radix_wins(scores):
-        scores[...] = radix_sorted(scores).scores
+        radix_sorted(scores, in_place=True)
         return
     parts = parts_of(len(scores), threads_for(len(scores)))
     if len(parts) > 1:  # takes no memory, unlike dealing
@@ -3836,6 +3847,71 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
+# ---- open_set/outcomes.py --------------------------------------------------------------------------------------------
+#
+# Outcomes of samples, which say the predicted class and whether it is the true one, and the samples of each class.
+
+_COUNTED = 1 << 16  # classes of which each thread has counts of its own; of more, one thread counts all
+
+
+def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
+    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
+    if not is_numpy_array(ids) or 2 * most > 1 << 32:
+        return 2 * ids + correct
+    outcomes = ids.astype(_type_of(most))
+    outcomes <<= 1
+    outcomes |= correct
+    return outcomes
+
+
+def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts: Array | None) -> tuple[Array, Array]:
+    """The outcome of each sample, and the number of known samples of each class.
+
+    Parameters: predicted (N,) and classes (N,), as `check_ids` requires; num_classes C; counts (N,), how many equal
+    samples each entry stands for, by default one.
+    """
+    loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
+    if loop is None or 2 * num_classes > 1 << 32:
+        return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
+    parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
+    outcomes = np.empty(len(predicted), _type_of(num_classes))
+    totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
+    in_threads(
+        [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)],
+        len(parts),
+    )
+    return outcomes, totals.sum(axis=0)[1:]
+
+
+def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
+    """Raise ValueError for predicted ids outside [0, C) and true ones outside [−1, C)."""
+    check_class_ids(predicted, "predicted", num_classes)
+    check_not_negative(predicted, "predicted")
+    check_class_ids(classes, "classes", num_classes)
+    if classes.shape[0] and int(array_namespace(classes).min(classes)) < -1:
+        lowest = int(array_namespace(classes).min(classes))
+        raise ValueError(f"classes: expected class ids of at least 0, or -1 for unknown, got {lowest}")
+
+
+def _type_of(most: int) -> Any:
+    return np.uint16 if 2 * most <= 1 << 16 else np.uint32
+
+
+def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
+    """The number of known samples of each class, counted block by block."""
+    return sum(
+        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+        for block in blocks_of(classes)
+    )
+
+
+def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> None:
+    """Fill the outcomes of samples, and count those of each true class plus one."""
+    for i in range(len(predicted)):
+        outcomes[i] = 2 * predicted[i] + (predicted[i] == classes[i])
+        totals[classes[i] + 1] += 1
+
+
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
 # Lists of thresholds of open-set scores, and states with scores rounded up to them.
@@ -3911,7 +3987,7 @@ def macro_open_f(
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
     samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
-    Raises ValueError for an empty t_list, or NaN in it.
+    Raises ValueError for class ids out of range, an empty t_list, or NaN in it.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
 
     >>> import numpy as np
@@ -3920,37 +3996,19 @@ def macro_open_f(
     """
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
-    ids, most = predicted, num_classes
+    check_ids(predicted, classes, num_classes)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
-        ids, most = _index_of(distinct, predicted), distinct.shape[0]
+        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
         totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = _count_classes(classes, num_classes, counts)
+        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
         occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes, sizes = _sorted_rows(scores, _outcomes(ids, predicted == classes, most), counts)
-    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
-
-
-def _outcomes(ids: Array, correct: Array, most: int) -> Array:
-    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
-    if not is_numpy_array(ids) or 2 * most > 1 << 32:
-        return 2 * ids + correct
-    outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
-    outcomes <<= 1
-    outcomes |= correct
-    return outcomes
+    thresholds, ordered, sizes = _sorted_rows(scores, outcomes, counts)
+    return _best(thresholds, MacroF(ordered, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:

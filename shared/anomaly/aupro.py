@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,12 +18,14 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
 from ..arrays.options import as_fractions
 from ..arrays.sorting import indices, sorted_with
+from ..arrays.threads import in_threads, threads_for
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..ranking.quantities import Quantity
 
 Area = TypeVar("Area")
 _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
+_WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -106,35 +110,36 @@ def areas_up_to(
     """
     fractions = [limit.as_integer_ratio() for limit in limits]
     reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
+    places = [_before_and_at(steps, *reach) for reach in reaches]
+    both = steps.above + steps.fp
 
     def terms(pixels: Array) -> list[Array]:
-        above, fp = steps.above[pixels], steps.fp[pixels]
-        ends, both = (_before_and_at(above, fp, *reach) for reach in reaches), above + fp
-        return [column for whole, cut in ends for column in (whole, whole * both, cut)]
+        twice = both[pixels]
+        return [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
 
     sums = _region_sums(terms, step_of_pixel, region_sizes)
     areas = []
-    for (reach, unit), (count, twice, partial) in zip(reaches, zip(*[iter(sums)] * 3)):
-        cut = _before_and_at(steps.above, steps.fp, reach, unit)[1]
-        at = int(array_namespace(cut).argmax(cut * 1))
-        low, width = int(steps.above[at]), max(1, int(steps.fp[at]) - int(steps.above[at]))
-        # of a region: count·n − twice/2, and partial·(n − low)²/(2·width) of the pixels that are cut; all over one
-        # denominator, so that each region's term is rounded once
+    for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
+        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
+        # of a region: count·n − twice/2, and (begun − count)·(n − low)²/(2·width) of the pixels that are cut; all over
+        # one denominator, so that each region's term is rounded once
         ramp = (reach - low * unit) ** 2
         over = 2 * unit * width * len(region_sizes) * reach
-        regions = zip(count, twice, partial, region_sizes.tolist())
+        regions = zip(count, twice, begun, region_sizes.tolist())
         areas.append(
             math.fsum(
-                ((2 * n * reach - s * unit) * width * unit + m * ramp) / (over * size) for n, s, m, size in regions
+                ((2 * n * reach - s * unit) * width * unit + (b - n) * ramp) / (over * size)
+                for n, s, b, size in regions
             )
         )
     return areas
 
 
-def _before_and_at(above: Array, fp: Array, reach: int, unit: int) -> tuple[Array, Array]:
-    """Whether steps end before a limit, and whether it cuts them, as it does one at most."""
-    whole = fp <= reach // unit
-    return whole, (above < -(-reach // unit)) & ~whole
+def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
+    """The number of steps that end before a limit or at it, and that number plus one if it cuts the next step."""
+    xp = array_namespace(steps.fp)
+    end = int(xp.count_nonzero(steps.fp <= reach // unit))
+    return end, max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))
 
 
 def _region_sums(
@@ -142,15 +147,22 @@ def _region_sums(
 ) -> list[list[int]]:
     """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
+    on_host = is_numpy_array(step_of_pixel)
+    block = _PIXELS if on_host else max(1, total)
     ends = np.cumsum(region_sizes)
-    running: list[list[np.ndarray]] = []
-    carried: list[int] = []
-    for start in range(0, total, block):
-        columns = terms(step_of_pixel[start : start + block])
+
+    def sums_of(start: int) -> list[tuple[np.ndarray, int]]:
+        """Of each term, the sums from a start to the ends of regions within a block, and to the block's end."""
         last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        columns = terms(step_of_pixel[start : start + block])
         sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
-        carried = carried or [0] * len(sums)
-        running.append([to_numpy(each[on_device(last, each)]) + before for each, before in zip(sums, carried)])
-        carried = [int(each[-1]) + before for each, before in zip(sums, carried)]
-    return [np.diff(np.concatenate(parts), prepend=0).tolist() for parts in zip(*running)]
+        return [(to_numpy(each[on_device(last, each)]), int(each[-1])) for each in sums]
+
+    starts = range(0, total, block)
+    blocks = in_threads([partial(sums_of, start) for start in starts], threads_for(_WORK * total) if on_host else 1)
+    sums = []
+    for parts in zip(*blocks):
+        before = accumulate((whole for _, whole in parts), initial=0)
+        running = np.concatenate([within + earlier for (within, _), earlier in zip(parts, before)])
+        sums.append(np.diff(running, prepend=0).tolist())
+    return sums

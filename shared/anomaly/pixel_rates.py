@@ -35,10 +35,12 @@ class PixelRates:
     def __init__(self, options: MapOptions, state: AnomalyState, *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
+        bits = int(state["significant_bits"]) if "significant_bits" in state else None
         if in_place and is_numpy_array(normal) and normal.dtype.itemsize > 2 and counts is None:
             sort_in_place(normal)
-        bits = state.get("significant_bits")
-        self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
+            self.normal = Side(normal, None, bits)
+        else:
+            self.normal = as_side(normal, counts, bits=bits)
 
     @cached_property
     def anomalous(self) -> RankedRegions:

@@ -21,7 +21,7 @@ import numpy as np
 from .compiled import compiled
 from .threads import in_threads, parts_of, threads_for
 
-_BINS = 12  # bits of the highest digit
+_BINS = 14  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -60,12 +60,14 @@ def radix_sorted(
     *,
     threads: int | None = None,
     by_numpy: bool = False,
+    in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
     (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload.
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -101,11 +103,12 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     if by_numpy:
-        finish = partial(_sort_each, target.view(scores.dtype))
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
     else:
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits)
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(target.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
 def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
@@ -168,9 +171,17 @@ def deal(
 
 
 def sort_buckets(
-    keys: Any, payload: Any, byte: Any, mask: Any, top: Any, sign_bit: Any, all_bits: Any, starts: Any
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
 ) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ."""
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -213,7 +224,7 @@ def sort_buckets(
             shift += byte
         for i in range(ours.size):
             key = ours[i]
-            keys[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
 

@@ -17,9 +17,9 @@ SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisec
 
 
 def sort_in_place(scores: np.ndarray) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
     if _compiles(scores) and radix_wins(scores):
-        scores[...] = radix_sorted(scores).scores
+        radix_sorted(scores, in_place=True)
         return
     parts = parts_of(len(scores), threads_for(len(scores)))
     if len(parts) > 1:  # takes no memory, unlike dealing

@@ -16,7 +16,8 @@ from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
 from .f_scores import MacroF, MicroF
-from .sweep import Sums, blocks_of, count_ids
+from .outcomes import check_ids, counted_outcomes, outcomes_of
+from .sweep import Sums, count_ids
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -42,7 +43,7 @@ def macro_open_f(
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
     samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
-    Raises ValueError for an empty t_list, or NaN in it.
+    Raises ValueError for class ids out of range, an empty t_list, or NaN in it.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
 
     >>> import numpy as np
@@ -51,37 +52,19 @@ def macro_open_f(
     """
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
-    ids, most = predicted, num_classes
+    check_ids(predicted, classes, num_classes)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
-        ids, most = _index_of(distinct, predicted), distinct.shape[0]
+        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
         totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = _count_classes(classes, num_classes, counts)
+        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
         occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes, sizes = _sorted_rows(scores, _outcomes(ids, predicted == classes, most), counts)
-    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
-
-
-def _outcomes(ids: Array, correct: Array, most: int) -> Array:
-    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
-    if not is_numpy_array(ids) or 2 * most > 1 << 32:
-        return 2 * ids + correct
-    outcomes = ids.astype(np.uint16 if 2 * most <= 1 << 16 else np.uint32)
-    outcomes <<= 1
-    outcomes |= correct
-    return outcomes
+    thresholds, ordered, sizes = _sorted_rows(scores, outcomes, counts)
+    return _best(thresholds, MacroF(ordered, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:

@@ -22,3 +22,8 @@ def test_areas_are_the_same_for_blocks_of_any_size(seed: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("openworld_metrics.anomaly.aupro._PIXELS", pixels)
             assert openworld_metrics.aupro(scores, sizes, normal, limits) == whole
+
+
+def test_a_limit_between_normal_pixels_at_the_score_of_a_region() -> None:
+    scores, normal = np.asarray([0.9, 0.55, 0.2]), np.asarray([0.1, 0.5, 0.6, 0.7])
+    assert openworld_metrics.aupro(scores, np.asarray([3]), normal, [0.5]) == [1 / 3]

@@ -84,6 +84,8 @@ def test_radix_sorted(
     np.testing.assert_array_equal(found.scores.view(f"u{scores.itemsize}"), scores[order].view(f"u{scores.itemsize}"))
     np.testing.assert_array_equal(found.payload, payload[order])  # equal scores stay in their order
     np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), before.view(f"u{scores.itemsize}"))
+    radix.radix_sorted(scores, in_place=True)
+    np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), alone.view(f"u{scores.itemsize}"))
 
 
 @dtypes

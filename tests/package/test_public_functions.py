@@ -1,4 +1,4 @@
-"""The kernel's public functions on arrays that a metric would have converted, or that are not to be touched."""
+"""The kernel's public functions on arrays that a metric would have converted or refused, or must not touch."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ def test_the_number_of_classes_scales_macro_f_only(num_classes: int) -> None:
     best, threshold, _ = om.macro_open_f(predicted, classes, np.arange(8.0), num_classes)
     assert threshold == 0.0
     assert best == pytest.approx(0.5 * 2 / num_classes, rel=1e-15)
+
+
+@pytest.mark.parametrize("size", [10, LARGE])
+@pytest.mark.parametrize(("name", "label"), [("predicted", -1), ("predicted", 9), ("classes", -2), ("classes", 9)])
+def test_macro_open_f_of_ids_out_of_range(name: str, label: int, size: int) -> None:
+    columns = {"predicted": np.zeros(size, int), "classes": np.zeros(size, int)}
+    columns[name][7] = label
+    with pytest.raises(ValueError, match=f"{name}: expected class ids .*, got {label}"):
+        om.macro_open_f(**columns, scores=np.zeros(size), num_classes=9)
 
 
 @pytest.mark.parametrize("label", [-1, 600])
