@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .freed_memory import keep_freed_memory
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
@@ -43,7 +44,10 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
         if not isinstance(array, np.ndarray):
             return None
     _work[function] = _work.get(function, 0) + work
-    return compiled(function) if _work[function] >= WORTHWHILE else None
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
 
 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
