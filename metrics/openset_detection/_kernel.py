@@ -2725,8 +2725,7 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
         counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]
         if sum(counts.tolist()) != len(table):
             raise ValueError(f"state: expected {sum(counts.tolist())} {name}, as num_{name} says, got {len(table)}")
-        for start in range(0, len(table), _ROWS):
-            _check_rows(table, slice(start, start + _ROWS), counts, f"state[{name!r}]", "xyxy")
+        _check_table(table, counts, f"state[{name!r}]", "xyxy")
         remainders = checked[f"{name[:-1]}_remainders"]  # type: ignore[literal-required]
         with np.errstate(invalid="ignore", over="ignore"):
             if (np.abs(remainders) > np.spacing(np.abs(table[:, :4]))).any():
@@ -2802,8 +2801,7 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     ]
     counts = np.asarray([*map(len, tables)], dtype=np.int64)
     table = np.concatenate([np.zeros((0, width)), *tables])
-    for start in range(0, len(table), _ROWS):
-        _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
+    _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
 
@@ -2868,8 +2866,21 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
+def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
+    """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
+    parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
+
+    def unclear(some: list[slice]) -> list[slice]:
+        return [part for part in some if not _are_plain(table[part], box_format)]
+
+    threads = threads_for(table.size)
+    shares = in_threads([partial(unclear, parts[share]) for share in parts_of(len(parts), threads)], threads)
+    for part in chain(*shares):
+        _check_rows(table, part, counts, name, box_format)
+
+
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
-    """Raise ValueError for the first invalid row, with its image and its index there."""
+    """Raise ValueError for an invalid row, with its image and its index there."""
 
     def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
         if bad.any():
@@ -2878,8 +2889,6 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
             place = row - int(counts[:image].sum())
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
-    if _are_plain(table[part], box_format):
-        return
     columns = np.ascontiguousarray(table[part].T)
     x1, y1, x2, y2, *_, label = columns
     with np.errstate(over="ignore", invalid="ignore"):
@@ -3850,8 +3859,23 @@ def class_rows(boxes: SelectedBoxes) -> list[int]:
 
     Classes that are predicted but neither known nor the unknown id have a row too, without objects.
     """
-    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
-    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+    labels = {*boxes.known, *distinct_integers(boxes.predictions[:, 5])} - {boxes.unknown_id}
+    return [*sorted(labels), boxes.unknown_id]
+
+
+def distinct_integers(numbers: np.ndarray) -> list[int]:
+    """The distinct ones among integers in float64, in ascending order.
+
+    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
+    [-1, 5]
+    """
+    integers = numbers.astype(np.int64)
+    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
+    if highest - lowest >= max(len(integers), _FEW):
+        return np.unique(integers).tolist()
+    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
+    occurs[integers - lowest] = True
+    return (np.flatnonzero(occurs) + lowest).tolist()
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
