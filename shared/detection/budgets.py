@@ -54,7 +54,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU); Wang et al., Unidentified Video
     Objects, ICCV 2021, for budget="all".
     """
-    confidence, label = boxes.predictions[:, 4:].T
+    confidence, label = boxes.confidence, boxes.label
     ranked = np.lexsort((-confidence, boxes.image))
     columns = confidence[ranked], boxes.image[ranked]
     if np.logical_and(*(column[1:] == column[:-1] for column in columns)).any():

@@ -107,8 +107,8 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray,
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
 
     def ranked(rows: np.ndarray) -> RankedClass:
-        rows = rows[np.argsort(-boxes.predictions[rows, 4])]
-        outcome, confidence = outcomes.outcome[rows], boxes.predictions[rows, 4]
+        rows = rows[np.argsort(-boxes.confidence[rows])]
+        outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
         kinds = np.ones((4, len(rows)), dtype=bool)
         kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
         kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)

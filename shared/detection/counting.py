@@ -44,7 +44,7 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
 def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
     rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.predictions[rows, 4], outcomes.boxes.image[rows])
+    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
 
 
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
@@ -84,7 +84,7 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
 def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
     boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + outcomes.outcome
+    groups = rows_of(boxes.label, classes) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
     objects = ClassObjects.of(boxes, classes).number(boxes.counts)
@@ -120,7 +120,7 @@ def class_rows(boxes: SelectedBoxes) -> list[int]:
 
     Classes that are predicted but neither known nor the unknown id have a row too, without objects.
     """
-    labels = {*boxes.known, *distinct_integers(boxes.predictions[:, 5])} - {boxes.unknown_id}
+    labels = {*boxes.known, *distinct_integers(boxes.label)} - {boxes.unknown_id}
     return [*sorted(labels), boxes.unknown_id]
 
 

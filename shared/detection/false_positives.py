@@ -66,7 +66,7 @@ def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
     reached, _ = overlaps.compared(boxes.rules.iou_threshold)
     pairs = overlaps.ranked()
-    same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
+    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
@@ -89,7 +89,7 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     """
     boxes = outcomes.boxes
     own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    says_unknown = boxes.label == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
     kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)

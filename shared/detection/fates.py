@@ -47,10 +47,10 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     fate[naming.columns] = _MISNAMED
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
-    keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
+    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
-    called[naming.columns] = boxes.predictions[naming.rows, 5]
+    called[naming.columns] = boxes.label[naming.rows]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
 
     is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id

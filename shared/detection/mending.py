@@ -42,7 +42,7 @@ def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mendin
     if len(taking):
         is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
     taking = taking[first_of_each(target[taking])]

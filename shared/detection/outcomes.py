@@ -29,7 +29,7 @@ class SelectedBoxes(NamedTuple):
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
     counts: how many equal images each image stands for
-    image: of each prediction
+    image, confidence, label: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
     rules: by which they were selected
     corners: those of predictions and of objects, exactly
@@ -42,6 +42,8 @@ class SelectedBoxes(NamedTuple):
     ignored: np.ndarray
     counts: np.ndarray
     image: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
     object_image: np.ndarray
     object_label: np.ndarray
     rules: Rules
@@ -92,14 +94,16 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     images = np.arange(len(num_predictions))
     image = np.repeat(images, num_predictions)
     remainders = state["prediction_remainders"]
-    confident = predictions[:, 4] >= rules.conf_threshold
+    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
+    confident = confidence >= rules.conf_threshold
     if not confident.all():
-        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
+        image, confidence, label = image[confident], confidence[confident], label[confident]
+        predictions, remainders = predictions[confident], remainders[confident]
         num_predictions = np.bincount(image, minlength=len(images))
     if rules.unknown_below is not None:
-        unsure = (predictions[:, 4] < rules.unknown_below) & np.isin(predictions[:, 5], rules.known)
-        labels = np.where(unsure, rules.unknown_class_id, predictions[:, 5])
-        predictions = np.column_stack([predictions[:, :5], labels])
+        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
+        label = np.where(unsure, rules.unknown_class_id, label)
+        predictions = np.column_stack([predictions[:, :5], label])
     corners = (
         Corners(predictions[:, :4], remainders, int(rules.plus_one)),
         Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
@@ -117,6 +121,8 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         state["ignored"],
         state.get("counts", np.ones(len(images), dtype=np.int64)),
         image,
+        confidence,
+        label,
         object_image=np.repeat(images, state["num_references"]),
         object_label=np.where(known, references[:, 4], rules.unknown_class_id),
         rules=rules,

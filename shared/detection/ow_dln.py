@@ -84,7 +84,7 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
-    label = boxes.predictions[:, 5]
+    label = boxes.label
     says_unknown = label == boxes.unknown_id
     outcome = np.full(len(label), FP_KNOWN, np.int8)
     outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND

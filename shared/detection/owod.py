@@ -172,7 +172,7 @@ class Owod(MatchedImages):
         boxes, taken = self.outcomes.boxes, self.taken
         above = counts_above(self.outcomes, results, thresholds)
         objects = ranked(taken.confidence, boxes.object_image[taken.objects])
-        rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
+        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
         return {
             "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
             **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),

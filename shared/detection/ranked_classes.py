@@ -37,7 +37,7 @@ class RankedClasses(NamedTuple):
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
         boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
-        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
+        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.label, boxes.object_label))
         ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
         objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
         return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
@@ -50,7 +50,7 @@ class RankedClasses(NamedTuple):
         into, changed = self.object_rows[mending.objects], {}
         for row in np.union1d(self.rows[mending.going], into).tolist():
             coming = mending.taking[into == row]
-            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.predictions[coming, 4])
+            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
         leaving = mending.leaving
         left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
         return MendedClasses(changed, left)

@@ -21,7 +21,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
-    confidence, label = boxes.predictions[:, 4:].T
+    confidence, label = boxes.confidence, boxes.label
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))

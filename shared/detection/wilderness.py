@@ -33,11 +33,11 @@ class UnknownCalledKnown(NamedTuple):
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find these among the pairs that reach the IoU threshold; ignored objects are not counted."""
-    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
+    label, object_label = boxes.label[pairs.rows], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
-    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
+    np.maximum.at(highest, place, boxes.confidence[pairs.rows])
     return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 

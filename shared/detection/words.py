@@ -61,7 +61,7 @@ def outcomes_in_words(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     boxes = outcomes.boxes
     rows = np.flatnonzero(outcomes.matched >= 0)
     objects = outcomes.matched[rows]
-    label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
+    label, object_label = boxes.label[rows], boxes.object_label[objects]
     says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
     on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
     matched = np.where(is_unknown, np.where(says_unknown, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN), on_known)
