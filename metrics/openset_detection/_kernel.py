@@ -3598,7 +3598,7 @@ class SelectedBoxes(NamedTuple):
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
     counts: how many equal images each image stands for
-    image: of each prediction
+    image, confidence, label: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
     rules: by which they were selected
     corners: those of predictions and of objects, exactly
@@ -3611,6 +3611,8 @@ class SelectedBoxes(NamedTuple):
     ignored: np.ndarray
     counts: np.ndarray
     image: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
     object_image: np.ndarray
     object_label: np.ndarray
     rules: Rules
@@ -3661,14 +3663,16 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     images = np.arange(len(num_predictions))
     image = np.repeat(images, num_predictions)
     remainders = state["prediction_remainders"]
-    confident = predictions[:, 4] >= rules.conf_threshold
+    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
+    confident = confidence >= rules.conf_threshold
     if not confident.all():
-        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
+        image, confidence, label = image[confident], confidence[confident], label[confident]
+        predictions, remainders = predictions[confident], remainders[confident]
         num_predictions = np.bincount(image, minlength=len(images))
     if rules.unknown_below is not None:
-        unsure = (predictions[:, 4] < rules.unknown_below) & np.isin(predictions[:, 5], rules.known)
-        labels = np.where(unsure, rules.unknown_class_id, predictions[:, 5])
-        predictions = np.column_stack([predictions[:, :5], labels])
+        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
+        label = np.where(unsure, rules.unknown_class_id, label)
+        predictions = np.column_stack([predictions[:, :5], label])
     corners = (
         Corners(predictions[:, :4], remainders, int(rules.plus_one)),
         Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
@@ -3686,6 +3690,8 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         state["ignored"],
         state.get("counts", np.ones(len(images), dtype=np.int64)),
         image,
+        confidence,
+        label,
         object_image=np.repeat(images, state["num_references"]),
         object_label=np.where(known, references[:, 4], rules.unknown_class_id),
         rules=rules,
@@ -3729,7 +3735,7 @@ def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mendin
     if len(taking):
         is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     taking = taking[~is_found[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.predictions[taking, 4]])
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
     taking = taking[first_of_each(target[taking])]
@@ -3783,7 +3789,7 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
 def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
     rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.predictions[rows, 4], outcomes.boxes.image[rows])
+    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
 
 
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
@@ -3823,7 +3829,7 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
 def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
     boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + outcomes.outcome
+    groups = rows_of(boxes.label, classes) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
     objects = ClassObjects.of(boxes, classes).number(boxes.counts)
@@ -3859,7 +3865,7 @@ def class_rows(boxes: SelectedBoxes) -> list[int]:
 
     Classes that are predicted but neither known nor the unknown id have a row too, without objects.
     """
-    labels = {*boxes.known, *distinct_integers(boxes.predictions[:, 5])} - {boxes.unknown_id}
+    labels = {*boxes.known, *distinct_integers(boxes.label)} - {boxes.unknown_id}
     return [*sorted(labels), boxes.unknown_id]
 
 
@@ -3974,7 +3980,7 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU); Wang et al., Unidentified Video
     Objects, ICCV 2021, for budget="all".
     """
-    confidence, label = boxes.predictions[:, 4:].T
+    confidence, label = boxes.confidence, boxes.label
     ranked = np.lexsort((-confidence, boxes.image))
     columns = confidence[ranked], boxes.image[ranked]
     if np.logical_and(*(column[1:] == column[:-1] for column in columns)).any():
@@ -4194,8 +4200,8 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray,
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
 
     def ranked(rows: np.ndarray) -> RankedClass:
-        rows = rows[np.argsort(-boxes.predictions[rows, 4])]
-        outcome, confidence = outcomes.outcome[rows], boxes.predictions[rows, 4]
+        rows = rows[np.argsort(-boxes.confidence[rows])]
+        outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
         kinds = np.ones((4, len(rows)), dtype=bool)
         kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
         kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
@@ -4400,7 +4406,7 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
-    label = boxes.predictions[:, 5]
+    label = boxes.label
     says_unknown = label == boxes.unknown_id
     outcome = np.full(len(label), FP_KNOWN, np.int8)
     outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
@@ -4532,7 +4538,7 @@ class RankedClasses(NamedTuple):
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
         boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
-        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
+        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.label, boxes.object_label))
         ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
         objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
         return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
@@ -4545,7 +4551,7 @@ class RankedClasses(NamedTuple):
         into, changed = self.object_rows[mending.objects], {}
         for row in np.union1d(self.rows[mending.going], into).tolist():
             coming = mending.taking[into == row]
-            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.predictions[coming, 4])
+            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
         leaving = mending.leaving
         left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
         return MendedClasses(changed, left)
@@ -4633,7 +4639,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
-    confidence, label = boxes.predictions[:, 4:].T
+    confidence, label = boxes.confidence, boxes.label
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
@@ -4679,11 +4685,11 @@ class UnknownCalledKnown(NamedTuple):
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
     """Find these among the pairs that reach the IoU threshold; ignored objects are not counted."""
-    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
+    label, object_label = boxes.label[pairs.rows], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
-    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
+    np.maximum.at(highest, place, boxes.confidence[pairs.rows])
     return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
@@ -4893,7 +4899,7 @@ class Owod(MatchedImages):
         boxes, taken = self.outcomes.boxes, self.taken
         above = counts_above(self.outcomes, results, thresholds)
         objects = ranked(taken.confidence, boxes.object_image[taken.objects])
-        rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
+        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
         return {
             "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
             **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
@@ -4970,7 +4976,7 @@ def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
     reached, _ = overlaps.compared(boxes.rules.iou_threshold)
     pairs = overlaps.ranked()
-    same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
+    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
@@ -4993,7 +4999,7 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     """
     boxes = outcomes.boxes
     own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    says_unknown = boxes.label == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
     kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
@@ -5059,10 +5065,10 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     fate[naming.columns] = _MISNAMED
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
-    keys, places = [-naming.ranks, -boxes.predictions[naming.rows, 4]], np.arange(len(naming.rows))
+    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
-    called[naming.columns] = boxes.predictions[naming.rows, 5]
+    called[naming.columns] = boxes.label[naming.rows]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
 
     is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id
