@@ -63,8 +63,8 @@ def macro_open_f(
     else:
         outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
         occurring = int(xp.count_nonzero(totals))
-    thresholds, ordered, sizes = _sorted_rows(scores, outcomes, counts)
-    return _best(thresholds, MacroF(ordered, totals, occurring, sizes, num_classes), t_list)
+    thresholds, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
+    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
