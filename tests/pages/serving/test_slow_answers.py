@@ -6,8 +6,9 @@ import contextlib
 import importlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -199,8 +200,31 @@ def test_a_module_is_imported_to_its_end(tmp_path: Path, monkeypatch: pytest.Mon
     assert importlib.import_module("slow_package").part.value == 1
 
 
-def test_a_loop_is_compiled_to_its_end() -> None:
-    loop = pytest.importorskip("numba").njit(lambda x: x + 1)
+def test_a_loop_is_compiled_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit passes in the middle of the compiler, whose work goes on until the watching thread has looked at it."""
+    numba = pytest.importorskip("numba")
+    now, looked, compiles = [0.0], threading.Event(), ending._Run._compiles
+
+    def look(run: ending._Run) -> bool:
+        found = compiles(run)
+        looked.set()
+        return found
+
+    monkeypatch.setattr(ending, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep))
+    monkeypatch.setattr(ending._Run, "_compiles", look)
+
+    def within() -> None: ...
+
+    @numba.extending.overload(within)
+    def typed_within() -> Callable[[], None]:
+        now[0] = 2.0
+        assert looked.wait(60)
+        return lambda: None
+
+    @numba.njit
+    def loop(x: int) -> int:
+        within()
+        return x + 1
 
     def use() -> None:
         loop(1)
