@@ -3906,12 +3906,13 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
 
 
 def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids outside [0, C) and true ones outside [−1, C)."""
-    check_class_ids(predicted, "predicted", num_classes)
-    check_not_negative(predicted, "predicted")
+    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones outside [−1, C)."""
+    if not are_ids_below(predicted, num_classes):
+        check_class_ids(predicted, "predicted", num_classes)
+        check_not_negative(predicted, "predicted")
     check_class_ids(classes, "classes", num_classes)
-    if classes.shape[0] and int(array_namespace(classes).min(classes)) < -1:
-        lowest = int(array_namespace(classes).min(classes))
+    lowest = int(array_namespace(classes).min(classes)) if classes.shape[0] else -1
+    if lowest < -1:
         raise ValueError(f"classes: expected class ids of at least 0, or -1 for unknown, got {lowest}")
 
 

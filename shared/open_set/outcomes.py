@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array
-from ..arrays.columns import check_class_ids, check_not_negative
+from ..arrays.columns import are_ids_below, check_class_ids, check_not_negative
 from ..arrays.compiled import worth_compiling
 from ..arrays.threads import in_threads, parts_of, threads_for
 from .sweep import blocks_of, count_ids
@@ -46,12 +46,13 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
 
 
 def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids outside [0, C) and true ones outside [−1, C)."""
-    check_class_ids(predicted, "predicted", num_classes)
-    check_not_negative(predicted, "predicted")
+    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones outside [−1, C)."""
+    if not are_ids_below(predicted, num_classes):
+        check_class_ids(predicted, "predicted", num_classes)
+        check_not_negative(predicted, "predicted")
     check_class_ids(classes, "classes", num_classes)
-    if classes.shape[0] and int(array_namespace(classes).min(classes)) < -1:
-        lowest = int(array_namespace(classes).min(classes))
+    lowest = int(array_namespace(classes).min(classes)) if classes.shape[0] else -1
+    if lowest < -1:
         raise ValueError(f"classes: expected class ids of at least 0, or -1 for unknown, got {lowest}")
 
 
