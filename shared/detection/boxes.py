@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -14,7 +12,7 @@ from ..arrays.box_objects import box_dict
 from ..arrays.columns import as_flags, as_numbers, check_lengths
 from ..arrays.options import as_choice
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
-from ..arrays.threads import in_threads, parts_of, threads_for
+from ..arrays.threads import each_in_threads, threads_for
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -212,13 +210,13 @@ def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: s
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
     parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
 
-    def unclear(some: list[slice]) -> list[slice]:
-        return [part for part in some if not _are_plain(table[part], box_format)]
+    def is_plain(part: slice) -> bool:
+        return _are_plain(table[part], box_format)
 
-    threads = threads_for(table.size)
-    shares = in_threads([partial(unclear, parts[share]) for share in parts_of(len(parts), threads)], threads)
-    for part in chain(*shares):
-        _check_rows(table, part, counts, name, box_format)
+    plain = each_in_threads(is_plain, parts, [_ROWS] * len(parts), threads_for(table.size))
+    for part, clear in zip(parts, plain):
+        if not clear:
+            _check_rows(table, part, counts, name, box_format)
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
