@@ -28,6 +28,14 @@ from tests.docs.test_doctests import run_examples
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 OWN_TEST = {"docs/guides/detection.md", "docs/guides/machines.md", "docs/guides/training.md"}
 RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
+NO_THREAD_LEFT = f"""
+import sys
+
+sys.path.insert(0, {str(ROOT)!r})
+from tests.integrations.gloo import check_no_thread_of_gloo_is_left
+
+check_no_thread_of_gloo_is_left()
+"""
 NEEDED = {"make", "pip", "torchrun", "cd"}  # what a reader types that is no command of the package
 
 
@@ -126,13 +134,14 @@ def test_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capf
 
 
 def _run_script(step: Step, script: Path, capfd: Any) -> None:
-    script.write_text(step.text)
     capfd.readouterr()
     if "dist.init_process_group" in step.text:
+        script.write_text(step.text + NO_THREAD_LEFT)
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
         ended = subprocess.run([*torchrun, str(script)], timeout=300, check=False)
         assert ended.returncode == 0, "".join(capfd.readouterr())
     else:
+        script.write_text(step.text)
         runpy.run_path(str(script), run_name="__main__")
     output = capfd.readouterr().out
     printed = [line for line in output.splitlines() if re.match(r"[\d.]+|\{'auroc", line)]

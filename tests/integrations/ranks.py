@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import evaluate  # noqa: F401 (before the processes meet: see gloo.py)
 import numpy as np
 import torch
 import torch.distributed as dist
 
 import openworld_metrics
 from tests import cases
+from tests.integrations.gloo import check_no_thread_of_gloo_is_left
 from tests.splitting import length, rows, split_options
 
 
@@ -61,3 +63,4 @@ if __name__ == "__main__":
     computed["gather"] = gather_states(process, dist.get_world_size())
     Path(sys.argv[1], f"{process}.json").write_text(json.dumps(computed))
     dist.destroy_process_group()
+    check_no_thread_of_gloo_is_left()
