@@ -18,8 +18,8 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -1187,11 +1187,12 @@ def differ(first: Any, second: Any) -> bool:
 # pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
+_here = threading.local()  # busy: whether this thread runs a piece of work
 
 
 def threads_for(work: int) -> int:
@@ -1204,10 +1205,10 @@ def num_threads() -> int:
     """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
-    an integer of at least 1.
+    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
+    unless that variable is an integer of at least 1.
     """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -1227,20 +1228,52 @@ def num_cores() -> int:
 
 
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads and return their results, in the order of the pieces.
+    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
 
     All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
-    Ctrl-C, pieces that have not begun are skipped.
+    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        futures = [pool.submit(piece) for piece in pieces]
+    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
+    number = min(threads, len(pieces)) - 1
+    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    nested, _here.busy = getattr(_here, "busy", False), True
+    try:
+        for other in others:
+            other.start()
+        _take(pending, results, errors)
+    finally:
+        pending.clear()
+        _here.busy = nested
+        for other in others:
+            if other.ident is not None:  # has begun
+                other.join()
+    if errors:
+        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
         try:
-            return [future.result() for future in futures]
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            raise errors[first]
+        finally:
+            errors.clear()  # whose tracebacks hold this frame
+    return [results[place] for place in range(len(pieces))]
+
+
+def _take(
+    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
+) -> None:
+    """Run the next piece that no thread has taken, until there is none."""
+    while pending:
+        try:
+            place, piece = pending.popleft()
+        except IndexError:  # another thread was faster
+            return
+        try:
+            results[place] = piece()
+        except BaseException as error:
+            errors[place] = error
+            if not isinstance(error, Exception):
+                pending.clear()
 
 
 def each_in_threads(
@@ -2727,7 +2760,7 @@ _BINS = 14  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
-_NONE = np.zeros(0, np.uint8)
+_NOTHING = np.zeros(0, np.uint8)
 
 
 class Sorted(NamedTuple):
@@ -2756,9 +2789,9 @@ class _Bits(NamedTuple):
 
 def radix_sorted(
     scores: np.ndarray,
-    kinds: np.ndarray = _NONE,
+    kinds: np.ndarray = _NOTHING,
     num_kinds: int = 1,
-    payload: np.ndarray = _NONE,
+    payload: np.ndarray = _NOTHING,
     *,
     threads: int | None = None,
     by_numpy: bool = False,
@@ -3557,15 +3590,27 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
+_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
-Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
+class Swept(NamedTuple):
+    """The state of a sweep after each of some samples, (N,) each.
+
+    first, second: the two numbers that F is computed from
+    value: F, or a multiple of it, nearly: what is compared
+    """
+
+    first: Array
+    second: Array
+    value: Array
 
 
 def macro_sweep(
     outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[Sums]:
+) -> Iterator[Swept]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
+
+    The value is P·R/(P + R) of these sums P and R, which is proportional to F.
 
     An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
     is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
@@ -3579,17 +3624,20 @@ def macro_sweep(
     start, stop, _ = within.indices(outcomes.shape[0])
     hits, accepted = _counts_before(start, outcomes, totals, sizes)
     before = ratio_of(hits, xp.clip(accepted, 1, None)), ratio_of(hits, xp.clip(totals, 1, None))
-    running = np.stack([_pieces(ratios, bits, num_pieces) for ratios in before])  # the sums so far
+    pieces = [_pieces(ratios, bits, num_pieces) for ratios in before]
+    running = np.asarray([[float(xp.sum(piece)) for piece in of_ratios] for of_ratios in pieces])  # the sums so far
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
-    sweep: Any = _sweep_block if loop is None else loop
+    sweep: Any = _sweep_block
+    if loop is not None:
+        sweep = partial(loop, np.stack([np.stack(of_ratios, axis=-1) for of_ratios in pieces], axis=1))
     blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
     longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
-    sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
+    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Swept._fields]
     for block in blocks:
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
-        after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
+        after = Swept(*(column[: part.shape[0]] for column in columns))
         sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
@@ -3605,14 +3653,14 @@ def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | No
     return accepted - before[::2], accepted
 
 
-def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
-    """The sums over classes of the pieces of ratios."""
-    xp, sums = array_namespace(ratios), []
+def _pieces(ratios: Array, bits: int, number: int) -> list[Array]:
+    """The pieces of each ratio, the highest first."""
+    pieces = []
     for _ in range(number):
         ratios = ratios * 2.0**bits
-        sums.append(float(xp.sum(xp.floor(ratios))))
-        ratios = ratios - xp.floor(ratios)
-    return np.asarray(sums)
+        pieces.append(array_namespace(ratios).floor(ratios))
+        ratios = ratios - pieces[-1]
+    return pieces
 
 
 def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
@@ -3624,7 +3672,9 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
     return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
+def micro_sweep(
+    correct: Array, sizes: Array | None = None, within: slice = slice(None)
+) -> Iterator[tuple[Array, Array]]:
     """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
     xp = array_namespace(correct)
     start, stop, _ = within.indices(correct.shape[0])
@@ -3655,6 +3705,7 @@ def _sweep_block(
     running: np.ndarray,
     precision: Array,
     recall: Array,
+    value: Array,
 ) -> None:
     """As `sweep_loop`, with array operations."""
     xp = array_namespace(outcomes)
@@ -3679,11 +3730,13 @@ def _sweep_block(
             pieces.append(xp.cumulative_sum(change) + float(so_far[j]))
             so_far[j] = float(pieces[j][-1])
         sums[...] = sum(pieces[j] * 2.0 ** (-bits * (j + 1)) for j in reversed(range(len(pieces))))
+    value[...] = precision * recall / xp.clip(precision + recall, _TINY, None)
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
 
 
 def sweep_loop(
+    pieces: Any,
     outcomes: Any,
     sizes: Any,
     hits: Any,
@@ -3693,35 +3746,39 @@ def sweep_loop(
     running: Any,
     precision: Any,
     recall: Any,
+    value: Any,
 ) -> None:
-    """Accept entry by entry: the sums over classes of precision and of recall after each.
+    """Accept entry by entry: the sums over classes of precision and of recall after each, and P·R/(P + R).
 
-    `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
+    `hits` and `accepted` count by class, `pieces` (C, 2, J) are those of precision and recall of each class, and
+    `running` holds their sums over the classes; all before and after.
     """
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(outcomes)):
         c = outcomes[i] >> 1
-        p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
         if outcomes[i] & 1:  # else the recall of no class changes
-            total = max(totals[c], 1)
-            r0 = hits[c] / total
             hits[c] += sizes[i]
-            r1 = hits[c] / total
+            r = hits[c] / max(totals[c], 1)
             for j in range(running.shape[1]):
-                r0, r1 = r0 * scale, r1 * scale
-                running[1, j] += np.floor(r1) - np.floor(r0)
-                r0, r1 = r0 - np.floor(r0), r1 - np.floor(r1)
-        p1 = hits[c] / accepted[c]
+                r *= scale
+                whole = np.floor(r)
+                running[1, j] += whole - pieces[c, 1, j]
+                pieces[c, 1, j] = whole
+                r -= whole
+        p = hits[c] / accepted[c]
         for j in range(running.shape[1]):
-            p0, p1 = p0 * scale, p1 * scale
-            running[0, j] += np.floor(p1) - np.floor(p0)
-            p0, p1 = p0 - np.floor(p0), p1 - np.floor(p1)
-        precision[i], recall[i] = 0.0, 0.0
+            p *= scale
+            whole = np.floor(p)
+            running[0, j] += whole - pieces[c, 0, j]
+            pieces[c, 0, j] = whole
+            p -= whole
+        p, r = 0.0, 0.0
         for j in range(running.shape[1] - 1, -1, -1):
-            precision[i] += running[0, j] * units[j]
-            recall[i] += running[1, j] * units[j]
+            p += running[0, j] * units[j]
+            r += running[1, j] * units[j]
+        precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)
 
 
 # ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
@@ -3729,7 +3786,7 @@ def sweep_loop(
 # F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
 # greater.
 
-_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
+Sums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
 
 
 class MacroF(NamedTuple):
@@ -3737,7 +3794,7 @@ class MacroF(NamedTuple):
 
     outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    rounding: by how much of each an approximate F may be off, twice
+    rounding: by how much of each a swept value may be off, twice
     """
 
     outcomes: Array
@@ -3747,14 +3804,9 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
         """Sums over classes of precision and recall after each sample, block by block."""
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
-
-    def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F."""
-        total = sums[0] + sums[1]
-        return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 
     def rounded(self, sums: Sums) -> Array:
         """F within 3 units in the last place, 2½ of them for the rounded sums."""
@@ -3796,13 +3848,10 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
-        """Hits and accepted samples after each sample, block by block."""
-        return micro_sweep(self.correct, self.sizes, within)
-
-    def approximate(self, sums: Sums) -> Array:
-        """F, rounded once."""
-        return self.rounded(sums)
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+        """Hits and accepted samples after each sample, and F, rounded once, block by block."""
+        for sums in micro_sweep(self.correct, self.sizes, within):
+            yield Swept(*sums, self.rounded(sums))
 
     def rounded(self, sums: Sums) -> Array:
         """F, rounded once."""
@@ -3889,19 +3938,19 @@ def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
 def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts: Array | None) -> tuple[Array, Array]:
     """The outcome of each sample, and the number of known samples of each class.
 
-    Parameters: predicted (N,) and classes (N,), as `check_ids` requires; num_classes C; counts (N,), how many equal
-    samples each entry stands for, by default one.
+    Parameters: predicted (N,), int64, and classes (N,); num_classes C; counts (N,), how many equal samples each entry
+    stands for, by default one. Raises ValueError as `check_ids` does.
     """
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
+        check_ids(predicted, classes, num_classes)
         return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
     parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
     outcomes = np.empty(len(predicted), _type_of(num_classes))
     totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
-    in_threads(
-        [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)],
-        len(parts),
-    )
+    pieces = [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)]
+    if not all(in_threads(pieces, len(parts))):
+        check_ids(predicted, classes, num_classes)
     return outcomes, totals.sum(axis=0)[1:]
 
 
@@ -3928,11 +3977,15 @@ def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Ar
     )
 
 
-def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> None:
-    """Fill the outcomes of samples, and count those of each true class plus one."""
+def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:
+    """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
     for i in range(len(predicted)):
-        outcomes[i] = 2 * predicted[i] + (predicted[i] == classes[i])
-        totals[classes[i] + 1] += 1
+        ours, theirs = predicted[i], classes[i]
+        if not (0 <= ours < len(totals) - 1 and -1 <= theirs < len(totals) - 1):
+            return False
+        outcomes[i] = 2 * ours + (ours == theirs)
+        totals[theirs + 1] += 1
+    return True
 
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
@@ -4019,8 +4072,8 @@ def macro_open_f(
     """
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
-    check_ids(predicted, classes, num_classes)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+        check_ids(predicted, classes, num_classes)
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
@@ -4090,8 +4143,8 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     f, values = np.zeros(len(places)), np.zeros(len(places))
     none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
     if len(places) > none:
-        sums = _at_places(average, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(average.rounded(sums)), to_numpy(average.approximate(sums))
+        *sums, value = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded((sums[0], sums[1]))), to_numpy(value)
     greatest = values == 0
     if values.max() > 0:
         near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
@@ -4132,35 +4185,33 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
     stop, greatest = within.start, -1.0
-    for sums in average.sweep(within):
-        values = average.approximate(sums)
+    for first, second, values in average.sweep(within):
         start, stop = stop, stop + values.shape[0]
         if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
             continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
-        values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
+        equal = scores[start : start + following.shape[0]] == following
+        if bool(xp.any(equal)):
+            values[: following.shape[0]][equal] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
         near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
-        kept.append((near + start, values[near], sums[0][near], sums[1][near]))
+        kept.append((near + start, values[near], first[near], second[near]))
     places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
-    """The sums that F is computed from, after the samples at some ascending places."""
-    xp = array_namespace(places)
-    parts: list[Sums] = []
-    start = 0
-    for sums in average.sweep():
-        stop = start + sums[0].shape[0]
+def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
+    """The sums and values after the samples at some ascending places."""
+    parts, start = [], 0
+    for swept in average.sweep():
+        stop = start + swept.value.shape[0]
         here = places[(places >= start) & (places < stop)] - start
-        parts.append((sums[0][here], sums[1][here]))
+        parts.append([column[here] for column in swept])
         start = stop
-    first, second = (xp.concat(column) for column in zip(*parts))
-    return first, second
+    return Swept(*map(array_namespace(places).concat, zip(*parts)))
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
@@ -4389,6 +4440,7 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -4454,14 +4506,15 @@ def open_set_state(
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
-    unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
+    unknown = None if open_labels is None else as_flags(open_labels, "open_labels")
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
-    predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
-    xp = array_namespace(labels)
-    if open_labels is not None and bool(xp.any(~unknown & (labels < 0))):
-        raise ValueError(
-            f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
-        )
+    predictions, labels, scores = on_one_device(predictions, labels, scores)
+    if unknown is not None:
+        xp, unknown = array_namespace(labels), on_device(unknown, labels)
+        if bool(xp.any(~unknown & (labels < 0))):
+            raise ValueError(
+                f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
+            )
     classes = _as_classes(labels, unknown)
     predicted, width = predicted_classes(predictions)
     limit = _given_classes(width, num_classes)
@@ -4477,13 +4530,25 @@ def open_set_state(
     return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
 
 
-def _as_classes(labels: Array, unknown: Array) -> Array:
-    """True classes, −1 for unknown; of NumPy arrays as int32 where it holds them, in half the memory."""
+def _as_classes(labels: Array, unknown: Array | None) -> Array:
+    """True classes, −1 for unknown samples, by default those with a negative label.
+
+    Of NumPy arrays as int32 where it holds them, in half the memory.
+    """
     xp = array_namespace(labels)
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(unknown, -1, labels)
-    classes: Array = labels.astype(np.int32)
-    classes |= -unknown.astype(np.int32)  # all bits of −1 are set; a choice by a mask takes several times as long
+        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
+    classes = np.empty(len(labels), np.int32)
+
+    def fill(part: slice) -> None:
+        flags = labels[part] < 0 if unknown is None else unknown[part]
+        classes[part] = labels[part]
+        classes[part] |= -flags.astype(
+            np.int32
+        )  # all bits of −1 are set; a choice by a mask takes several times as long
+
+    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
+    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
     return classes
 
 

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import inspect
 import io
+import json
 import math
 import multiprocessing
 import numbers
@@ -17,12 +18,13 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
+from importlib.metadata import version
 from itertools import chain, pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -1185,11 +1187,12 @@ def differ(first: Any, second: Any) -> bool:
 # pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 18  # scores that are worth a thread, which takes 50 µs to begin
+GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
+_here = threading.local()  # busy: whether this thread runs a piece of work
 
 
 def threads_for(work: int) -> int:
@@ -1202,10 +1205,10 @@ def num_threads() -> int:
     """The number of threads over which this thread may spread its work.
 
     The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
-    an integer of at least 1.
+    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
+    unless that variable is an integer of at least 1.
     """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -1225,20 +1228,52 @@ def num_cores() -> int:
 
 
 def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads and return their results, in the order of the pieces.
+    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
 
     All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
-    Ctrl-C, pieces that have not begun are skipped.
+    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
     """
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
-    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
-        futures = [pool.submit(piece) for piece in pieces]
+    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
+    number = min(threads, len(pieces)) - 1
+    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    nested, _here.busy = getattr(_here, "busy", False), True
+    try:
+        for other in others:
+            other.start()
+        _take(pending, results, errors)
+    finally:
+        pending.clear()
+        _here.busy = nested
+        for other in others:
+            if other.ident is not None:  # has begun
+                other.join()
+    if errors:
+        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
         try:
-            return [future.result() for future in futures]
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            raise errors[first]
+        finally:
+            errors.clear()  # whose tracebacks hold this frame
+    return [results[place] for place in range(len(pieces))]
+
+
+def _take(
+    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
+) -> None:
+    """Run the next piece that no thread has taken, until there is none."""
+    while pending:
+        try:
+            place, piece = pending.popleft()
+        except IndexError:  # another thread was faster
+            return
+        try:
+            results[place] = piece()
+        except BaseException as error:
+            errors[place] = error
+            if not isinstance(error, Exception):
+                pending.clear()
 
 
 def each_in_threads(
@@ -2678,7 +2713,6 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
-_FLOAT64 = np.dtype(np.float64)  # which an array's is compared with in a fraction of the time of np.float64
 _ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
@@ -2762,7 +2796,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
     images = list(images)
-    if {type(image) for image in images} <= {np.ndarray, list, dict}:  # as nearly always
+    if {*map(type, images)} <= {np.ndarray, list, dict}:  # as nearly always
         return images
     dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
     if box_format != "xyxy":
@@ -2777,8 +2811,10 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
     """Flag the ignored objects of all images: a dict says which are ignored or a crowd; a table has none."""
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
+    if {*map(type, references)} <= {np.ndarray}:
+        return ignored
     for i, image in enumerate(references):
-        if type(image) is np.ndarray or not isinstance(image, Mapping):
+        if not isinstance(image, Mapping):
             continue
         for key in ("ignored", "iscrowd"):
             if image.get(key) is None:
@@ -2793,16 +2829,23 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    tables = [
-        image  # as nearly always, without a call for each
-        if type(image) is np.ndarray and image.dtype == _FLOAT64 and image.shape[1:] == (width,)
-        else _image_table(image, name, i, keys)
-        for i, image in enumerate(images)
-    ]
-    counts = np.asarray([*map(len, tables)], dtype=np.int64)
-    table = np.concatenate([np.zeros((0, width)), *tables])
+    table = _joined(images, width)
+    if table is None:
+        images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
+        table = np.concatenate([np.zeros((0, width)), *images])
+    counts = np.asarray([*map(len, images)], dtype=np.int64)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
+
+
+def _joined(images: list[Any], width: int) -> np.ndarray | None:
+    """One table of all images, if each is an array of float64 with so many columns, as nearly always; else None."""
+    if {*map(type, images)} - {np.ndarray}:
+        return None
+    try:
+        return np.concatenate([np.zeros((0, width)), *images], dtype=np.float64, casting="no")
+    except (TypeError, ValueError):  # of another type or shape
+        return None
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -3578,6 +3621,52 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
+# ---- detection/classes.py --------------------------------------------------------------------------------------------
+#
+# The classes of an evaluation, and the place of a box's class among them, which is its row in tables by class.
+
+_FEW = 1 << 10  # ids
+
+
+def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
+    """The known classes and those of some predictions, in ascending order; the last is "unknown".
+
+    >>> evaluated_classes([3, 1], 7, np.asarray([7.0, 5.0, 1.0]))
+    [1, 3, 5, 7]
+    >>> evaluated_classes([3, 1], 0, np.asarray([2.0]))
+    [1, 2, 3, 0]
+    """
+    return [*sorted({*known, *distinct_integers(labels)} - {unknown_id}), unknown_id]
+
+
+def distinct_integers(numbers: np.ndarray) -> list[int]:
+    """The distinct ones among integers in float64, in ascending order.
+
+    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
+    [-1, 5]
+    """
+    integers = numbers.astype(np.int64)
+    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
+    if highest - lowest >= max(len(integers), _FEW):
+        return np.unique(integers).tolist()
+    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
+    occurs[integers - lowest] = True
+    return (np.flatnonzero(occurs) + lowest).tolist()
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class, as int16 or int64."""
+    dtype = np.int16 if len(classes) < 1 << 15 else np.int64  # NumPy sorts int16 by its digits
+    lowest, number = min(classes), max(classes) - min(classes) + 1
+    if number <= max(len(labels), _FEW):  # ten times as fast as a search
+        rows = np.zeros(number, dtype)
+        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
+        return rows[labels.astype(np.int64) - lowest]
+    *others, unknown_id = classes
+    rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
+    return np.where(labels == unknown_id, len(others), rows).astype(dtype)
+
+
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
 # The boxes of an evaluation, and the outcome of each prediction, for any protocol.
@@ -3600,6 +3689,8 @@ class SelectedBoxes(NamedTuple):
     counts: how many equal images each image stands for
     image, confidence, label: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows, object_rows: the class of each prediction and of each object, as its row there
     rules: by which they were selected
     corners: those of predictions and of objects, exactly
     """
@@ -3615,6 +3706,9 @@ class SelectedBoxes(NamedTuple):
     label: np.ndarray
     object_image: np.ndarray
     object_label: np.ndarray
+    classes: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
     rules: Rules
     corners: tuple[Corners, Corners]
 
@@ -3681,7 +3775,9 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         border = np.asarray([0, 0, 1, 1])
         predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
         references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    known = np.isin(references[:, 4], rules.known)
+    is_known = np.isin(references[:, 4], rules.known)
+    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
+    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
     return SelectedBoxes(
         predictions,
         references,
@@ -3693,7 +3789,10 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         confidence,
         label,
         object_image=np.repeat(images, state["num_references"]),
-        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
+        object_label=object_label,
+        classes=classes,
+        rows=rows_of(label, classes),
+        object_rows=rows_of(object_label, classes),
         rules=rules,
         corners=corners,
     )
@@ -3760,7 +3859,6 @@ def without_objects(objects: np.ndarray) -> Mending:
 # threshold. Sums are int64, so an image with a count gives results bit-identical to the repeated image.
 
 CountColumns = dict[str, np.ndarray]
-_FEW = 1 << 10  # ids
 
 
 class Ranked(NamedTuple):
@@ -3826,16 +3924,17 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
     return {name: np.repeat(column, counts) for name, column in by_image.items()}
 
 
-def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.label, classes) * width + outcomes.outcome
+def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.classes)
+    groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
-    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
+    objects = ClassObjects.of(boxes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
-        "class": [*classes],
+        "class": [*boxes.classes],
         **{name: column.tolist() for name, column in columns.items()},
         "Precision": ratios(tp, tp + fp),
         "Recall": ratios(tp, objects),
@@ -3843,56 +3942,21 @@ def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, lis
 
 
 class ClassObjects(NamedTuple):
-    """The objects that count: the row of each in a table by class of some size, and its image."""
+    """The objects that count: the class of each, as its row in a table of some size, and its image."""
 
     rows: np.ndarray
     image: np.ndarray
     size: int
 
     @classmethod
-    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
+    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
         """Count the objects of the boxes."""
         counted = ~boxes.ignored
-        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
+        return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
 
     def number(self, counts: np.ndarray) -> np.ndarray:
         """How many there are of each class, by the counts of the images."""
         return tally(self.rows, counts[self.image], self.size)
-
-
-def class_rows(boxes: SelectedBoxes) -> list[int]:
-    """The classes of a table by class, in its order; the last is "unknown".
-
-    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
-    """
-    labels = {*boxes.known, *distinct_integers(boxes.label)} - {boxes.unknown_id}
-    return [*sorted(labels), boxes.unknown_id]
-
-
-def distinct_integers(numbers: np.ndarray) -> list[int]:
-    """The distinct ones among integers in float64, in ascending order.
-
-    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
-    [-1, 5]
-    """
-    integers = numbers.astype(np.int64)
-    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
-    if highest - lowest >= max(len(integers), _FEW):
-        return np.unique(integers).tolist()
-    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    occurs[integers - lowest] = True
-    return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
-    """The row of each label in a table by class."""
-    lowest, number = min(classes), max(classes) - min(classes) + 1
-    if number <= max(len(labels), _FEW):  # ten times as fast as a search
-        rows = np.zeros(number, dtype=np.int64)
-        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
-    *others, unknown_id = classes
-    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
 def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
@@ -4100,6 +4164,451 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return units_sum
 
 
+# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+#
+# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+#
+# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
+# all the memory that a sort takes.
+#
+# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+
+_BINS = 14  # bits of the highest digit
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_NOTHING = np.zeros(0, np.uint8)
+
+
+class Sorted(NamedTuple):
+    """Scores kind by kind, in ascending order within each kind.
+
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) the payload of each score, in its type; empty without a payload
+    """
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NOTHING,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NOTHING,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+    in_place: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
+    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    parts = parts_of(len(keys), threads)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+
+    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        threads,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
+    else:
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
+
+
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
+        target[place] = key
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
+
+
+def sort_buckets(
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
+) -> None:
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = all_bits ^ all_bits, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        digits, left = 0, some ^ every
+        while left:
+            left >>= byte
+            digits += 1
+        counts[:digits] = 0
+        for key in ours:
+            for digit in range(digits):
+                counts[digit, key & mask] += 1
+                key >>= byte
+        swapped, shift = False, all_bits ^ all_bits
+        for digit in range(digits):
+            if ((some ^ every) >> shift) & mask:
+                places = counts[digit]
+                before = 0
+                for i in range(256):
+                    before, places[i] = before + places[i], before
+                for i in range(ours.size):
+                    key = ours[i]
+                    place = places[(key >> shift) & mask]
+                    theirs[place] = key
+                    if payload.size:
+                        others[place] = carried[i]
+                    places[(key >> shift) & mask] = place + 1
+                ours, theirs, carried, others = theirs, ours, others, carried
+                swapped = not swapped
+            shift += byte
+        for i in range(ours.size):
+            key = ours[i]
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has checked
+    return loop
+
+
+# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
+#
+# Which sort is faster on this machine: the compiled one, or np.sort.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+
+LARGE = 1 << 22  # scores that no cache holds
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
+
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
+@cache
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees the whole file or none of it."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
+    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
+    ours = partial(radix_sorted, threads=1)
+    ours(sample[:1000])
+    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            start = time.perf_counter()
+            sort(sample)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.sort]) / min(times[ours])
+
+
+# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
+#
+# Split values by a mask, into the chosen ones and the others.
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+#
+# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if _compiles(scores) and radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    parts = parts_of(len(scores), threads_for(len(scores)))
+    if len(parts) > 1:  # takes no memory, unlike dealing
+        scores.partition([part.start for part in parts[1:]])
+    in_threads([scores[part].sort for part in parts], len(parts))
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if _is_dealt(scores):
+        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
+    return np.sort(scores)
+
+
+def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if not is_numpy_array(scores):
+        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
+    if _is_dealt(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def _is_dealt(scores: np.ndarray) -> bool:
+    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
+    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
+    """
+    scores = widen(scores)
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    keys.view(np.float64).sort()
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
+
+
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
 # Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
@@ -4189,18 +4698,15 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], sums])
 
 
-def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
-    """Rank the predictions of each class.
-
-    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class; size,
-    the number of rows of this table.
-    """
+def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
+    """Rank the predictions of each class; on_unknown, whether each prediction lies on an unknown object."""
     boxes = outcomes.boxes
-    few = rows.astype(np.int16) if size < 1 << 15 else rows  # which NumPy sorts by their digits
-    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    ends = np.cumsum(np.bincount(boxes.rows, minlength=len(boxes.classes)))[:-1]
+    ascending = sorted_with(boxes.confidence, indices(boxes.confidence))[1]
+    by_class = ascending[np.argsort(boxes.rows[ascending], kind="stable")]
 
-    def ranked(rows: np.ndarray) -> RankedClass:
-        rows = rows[np.argsort(-boxes.confidence[rows])]
+    def ranked(ascending: np.ndarray) -> RankedClass:
+        rows = ascending[::-1]
         outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
         kinds = np.ones((4, len(rows)), dtype=bool)
         kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
@@ -4208,7 +4714,7 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray,
         kinds[2] = on_unknown[rows]
         return RankedClass(rows, boxes.image[rows], confidence, kinds, _last_of_each(confidence))
 
-    of_classes = np.split(np.argsort(few, kind="stable"), ends)
+    of_classes = np.split(by_class, ends)
     return of_each_class(ranked, of_classes, of_classes)
 
 
@@ -4483,10 +4989,11 @@ class OwDln(MatchedImages):
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
-        outcomes, boxes, classes = self.outcomes, self.outcomes.boxes, class_rows(self.outcomes.boxes)
+        outcomes, boxes = self.outcomes, self.outcomes.boxes
         called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-        rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-        return {**counts_by_class(outcomes, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+        weights = boxes.counts[boxes.object_image[called]]
+        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
+        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Rates and counts of each image."""
@@ -4518,18 +5025,13 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
 
-    boxes: the boxes
-    labels: of the classes, as `class_rows` lists them
-    rows, object_rows: the class of each prediction and of each object, as its place there
+    boxes: the boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
     rule: which average precision to compute
     """
 
     boxes: SelectedBoxes
-    labels: list[int]
-    rows: np.ndarray
-    object_rows: np.ndarray
     ranked: list[RankedClass]
     objects: ClassObjects
     rule: str
@@ -4537,23 +5039,19 @@ class RankedClasses(NamedTuple):
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
-        boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
-        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.label, boxes.object_label))
-        ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
-        objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
-        return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
+        return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes = self.boxes
-        gone = np.zeros(len(self.rows), dtype=bool)
+        gone = np.zeros(len(boxes.rows), dtype=bool)
         gone[mending.going] = True
-        into, changed = self.object_rows[mending.objects], {}
-        for row in np.union1d(self.rows[mending.going], into).tolist():
+        into, changed = boxes.object_rows[mending.objects], {}
+        for row in np.union1d(boxes.rows[mending.going], into).tolist():
             coming = mending.taking[into == row]
             changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
         leaving = mending.leaving
-        left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
+        left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
@@ -4615,7 +5113,7 @@ class CountedClasses(NamedTuple):
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
     def _with_objects(self, group: Sequence[int]) -> list[int]:
-        labels = enumerate(self.classes.labels)
+        labels = enumerate(self.classes.boxes.classes)
         return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:
@@ -4639,24 +5137,23 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
-    confidence, label = boxes.confidence, boxes.label
-    pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
+    pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
-    keys = [-taking.ranks, -confidence[taking.rows], taking.columns]
+    keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
     taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
     taking = taking.take(first_of_each(taking.columns))
 
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), LEFT_OUT_CLASS, np.int8)
-    outcome[np.isin(label, boxes.known)] = FP_KNOWN
-    outcome[says_unknown] = FP_UNKNOWN
+    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    of_class[-1] = FP_UNKNOWN
+    outcome = of_class[boxes.rows]
+    says_unknown = outcome[taking.rows] == FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
-    matched = np.full(len(label), -1)
+    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
 
@@ -4835,7 +5332,7 @@ class Owod(MatchedImages):
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
             rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
-        of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
+        of_known = zip(self.outcomes.boxes.classes[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
             "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
@@ -4877,9 +5374,9 @@ class Owod(MatchedImages):
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
         boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
-        on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
+        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
         return {
-            **counts_by_class(self.outcomes, classes.labels),
+            **counts_by_class(self.outcomes),
             "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
@@ -5055,7 +5552,8 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     both: a false positive of another class has 1/10 ≤ IoU < t
     missed: none of these
 
-    Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
+    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
+    object's own.
     """
     boxes, pairs = outcomes.boxes, beside.pairs
     fate = np.full(len(boxes.references), _MISSED)
@@ -5067,11 +5565,12 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
 
     keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
-    called = boxes.object_label.copy()
-    called[naming.columns] = boxes.label[naming.rows]
-    called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
+    called = boxes.object_rows.copy()
+    called[naming.columns] = boxes.rows[naming.rows]
+    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
 
-    is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id
+    unknown = len(boxes.classes) - 1
+    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
     place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
     place[boxes.ignored] = -1
     return place, called
@@ -5097,7 +5596,7 @@ KEYS_OF_TABLES = frozenset(
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
 
-    fates, called: the fate of each object and the class that it was called
+    fates, called: the fate of each object and the row of the class that it was called
     kinds, about: the kind of each prediction and the object that it is about
     by_image: counts of one of each image
 
@@ -5161,13 +5660,13 @@ class Errors:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Fates of the objects of each class, and the number of unknown objects called the class."""
         boxes = self._matched.outcomes.boxes
-        classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
+        weights = boxes.counts[boxes.object_image]
 
-        def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
-            return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
+        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
 
         fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
-        by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
         unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
         return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 

@@ -68,7 +68,9 @@ def pixels_by_region(
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [_size_of(mask) + (0 if voids is None else _size_of(voids[i])) for i, (_, mask) in enumerate(pairs)]
+    others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
+    if voids is not None:
+        others = [number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(others, voids)]
     num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
@@ -95,10 +97,6 @@ def pixels_by_region(
         "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
-
-
-def _size_of(mask: Array) -> int:
-    return int(array_namespace(mask).count_nonzero(mask))
 
 
 def split_regions(

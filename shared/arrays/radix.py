@@ -25,7 +25,7 @@ _BINS = 14  # bits of the highest digit
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
-_NONE = np.zeros(0, np.uint8)
+_NOTHING = np.zeros(0, np.uint8)
 
 
 class Sorted(NamedTuple):
@@ -54,9 +54,9 @@ class _Bits(NamedTuple):
 
 def radix_sorted(
     scores: np.ndarray,
-    kinds: np.ndarray = _NONE,
+    kinds: np.ndarray = _NOTHING,
     num_kinds: int = 1,
-    payload: np.ndarray = _NONE,
+    payload: np.ndarray = _NOTHING,
     *,
     threads: int | None = None,
     by_numpy: bool = False,

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
+from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
 
@@ -96,18 +97,15 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], sums])
 
 
-def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
-    """Rank the predictions of each class.
-
-    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class; size,
-    the number of rows of this table.
-    """
+def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
+    """Rank the predictions of each class; on_unknown, whether each prediction lies on an unknown object."""
     boxes = outcomes.boxes
-    few = rows.astype(np.int16) if size < 1 << 15 else rows  # which NumPy sorts by their digits
-    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    ends = np.cumsum(np.bincount(boxes.rows, minlength=len(boxes.classes)))[:-1]
+    ascending = sorted_with(boxes.confidence, indices(boxes.confidence))[1]
+    by_class = ascending[np.argsort(boxes.rows[ascending], kind="stable")]
 
-    def ranked(rows: np.ndarray) -> RankedClass:
-        rows = rows[np.argsort(-boxes.confidence[rows])]
+    def ranked(ascending: np.ndarray) -> RankedClass:
+        rows = ascending[::-1]
         outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
         kinds = np.ones((4, len(rows)), dtype=bool)
         kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
@@ -115,7 +113,7 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray, rows: np.ndarray,
         kinds[2] = on_unknown[rows]
         return RankedClass(rows, boxes.image[rows], confidence, kinds, _last_of_each(confidence))
 
-    of_classes = np.split(np.argsort(few, kind="stable"), ends)
+    of_classes = np.split(by_class, ends)
     return of_each_class(ranked, of_classes, of_classes)
 
 

@@ -15,7 +15,6 @@ from .mending import Mending
 from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 CountColumns = dict[str, np.ndarray]
-_FEW = 1 << 10  # ids
 
 
 class Ranked(NamedTuple):
@@ -81,16 +80,17 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
     return {name: np.repeat(column, counts) for name, column in by_image.items()}
 
 
-def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = outcomes.boxes, len(classes), len(OUTCOMES)
-    groups = rows_of(boxes.label, classes) * width + outcomes.outcome
+def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.classes)
+    groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
-    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
+    objects = ClassObjects.of(boxes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
-        "class": [*classes],
+        "class": [*boxes.classes],
         **{name: column.tolist() for name, column in columns.items()},
         "Precision": ratios(tp, tp + fp),
         "Recall": ratios(tp, objects),
@@ -98,56 +98,21 @@ def counts_by_class(outcomes: Outcomes, classes: Sequence[int]) -> dict[str, lis
 
 
 class ClassObjects(NamedTuple):
-    """The objects that count: the row of each in a table by class of some size, and its image."""
+    """The objects that count: the class of each, as its row in a table of some size, and its image."""
 
     rows: np.ndarray
     image: np.ndarray
     size: int
 
     @classmethod
-    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
+    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
         """Count the objects of the boxes."""
         counted = ~boxes.ignored
-        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
+        return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
 
     def number(self, counts: np.ndarray) -> np.ndarray:
         """How many there are of each class, by the counts of the images."""
         return tally(self.rows, counts[self.image], self.size)
-
-
-def class_rows(boxes: SelectedBoxes) -> list[int]:
-    """The classes of a table by class, in its order; the last is "unknown".
-
-    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
-    """
-    labels = {*boxes.known, *distinct_integers(boxes.label)} - {boxes.unknown_id}
-    return [*sorted(labels), boxes.unknown_id]
-
-
-def distinct_integers(numbers: np.ndarray) -> list[int]:
-    """The distinct ones among integers in float64, in ascending order.
-
-    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
-    [-1, 5]
-    """
-    integers = numbers.astype(np.int64)
-    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
-    if highest - lowest >= max(len(integers), _FEW):
-        return np.unique(integers).tolist()
-    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    occurs[integers - lowest] = True
-    return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
-    """The row of each label in a table by class."""
-    lowest, number = min(classes), max(classes) - min(classes) + 1
-    if number <= max(len(labels), _FEW):  # ten times as fast as a search
-        rows = np.zeros(number, dtype=np.int64)
-        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
-    *others, unknown_id = classes
-    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
 def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
+from .counting import CountColumns, as_rows, in_total, ratio, tally
 from .false_positives import DUPLICATE, FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
 from .fates import FATES, object_fates
 from .mending import mending, without_objects, without_predictions
@@ -32,7 +32,7 @@ KEYS_OF_TABLES = frozenset(
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
 
-    fates, called: the fate of each object and the class that it was called
+    fates, called: the fate of each object and the row of the class that it was called
     kinds, about: the kind of each prediction and the object that it is about
     by_image: counts of one of each image
 
@@ -96,13 +96,13 @@ class Errors:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Fates of the objects of each class, and the number of unknown objects called the class."""
         boxes = self._matched.outcomes.boxes
-        classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
+        weights = boxes.counts[boxes.object_image]
 
-        def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
-            return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
+        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
 
         fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
-        by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
         unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
         return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 

@@ -37,7 +37,8 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     both: a false positive of another class has 1/10 ≤ IoU < t
     missed: none of these
 
-    Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
+    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
+    object's own.
     """
     boxes, pairs = outcomes.boxes, beside.pairs
     fate = np.full(len(boxes.references), _MISSED)
@@ -49,11 +50,12 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
 
     keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
     naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
-    called = boxes.object_label.copy()
-    called[naming.columns] = boxes.label[naming.rows]
-    called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
+    called = boxes.object_rows.copy()
+    called[naming.columns] = boxes.rows[naming.rows]
+    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
 
-    is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id
+    unknown = len(boxes.classes) - 1
+    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
     place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
     place[boxes.ignored] = -1
     return place, called

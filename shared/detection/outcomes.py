@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import DetectionState
+from .classes import evaluated_classes, rows_of
 from .corners import Corners
 from .overlap import Overlaps, overlaps
 from .pairs import Pairs
@@ -31,6 +32,8 @@ class SelectedBoxes(NamedTuple):
     counts: how many equal images each image stands for
     image, confidence, label: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows, object_rows: the class of each prediction and of each object, as its row there
     rules: by which they were selected
     corners: those of predictions and of objects, exactly
     """
@@ -46,6 +49,9 @@ class SelectedBoxes(NamedTuple):
     label: np.ndarray
     object_image: np.ndarray
     object_label: np.ndarray
+    classes: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
     rules: Rules
     corners: tuple[Corners, Corners]
 
@@ -112,7 +118,9 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         border = np.asarray([0, 0, 1, 1])
         predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
         references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    known = np.isin(references[:, 4], rules.known)
+    is_known = np.isin(references[:, 4], rules.known)
+    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
+    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
     return SelectedBoxes(
         predictions,
         references,
@@ -124,7 +132,10 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         confidence,
         label,
         object_image=np.repeat(images, state["num_references"]),
-        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
+        object_label=object_label,
+        classes=classes,
+        rows=rows_of(label, classes),
+        object_rows=rows_of(object_label, classes),
         rules=rules,
         corners=corners,
     )

@@ -16,13 +16,11 @@ from .boxes import DetectionState
 from .counting import (
     CountColumns,
     as_rows,
-    class_rows,
     counts_above,
     counts_by_class,
     counts_by_image,
     in_total,
     ratio,
-    rows_of,
     tally,
     unknown_by_image,
 )
@@ -161,10 +159,11 @@ class OwDln(MatchedImages):
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
-        outcomes, boxes, classes = self.outcomes, self.outcomes.boxes, class_rows(self.outcomes.boxes)
+        outcomes, boxes = self.outcomes, self.outcomes.boxes
         called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-        rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-        return {**counts_by_class(outcomes, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+        weights = boxes.counts[boxes.object_image[called]]
+        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
+        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Rates and counts of each image."""

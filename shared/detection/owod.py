@@ -108,7 +108,7 @@ class Owod(MatchedImages):
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
             rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
-        of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
+        of_known = zip(self.outcomes.boxes.classes[:-1], classes.curves, classes.objects)
         by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
             "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
@@ -150,9 +150,9 @@ class Owod(MatchedImages):
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
         boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
-        on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
+        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
         return {
-            **counts_by_class(self.outcomes, classes.labels),
+            **counts_by_class(self.outcomes),
             "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }

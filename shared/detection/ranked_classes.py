@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.ratios import rounded_sum
 from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, of_each_class, ranked_classes
-from .counting import ClassObjects, class_rows, rows_of
+from .counting import ClassObjects
 from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
 
@@ -17,18 +17,13 @@ from .outcomes import Outcomes, SelectedBoxes
 class RankedClasses(NamedTuple):
     """Ranked predictions and objects, class by class.
 
-    boxes: the boxes
-    labels: of the classes, as `class_rows` lists them
-    rows, object_rows: the class of each prediction and of each object, as its place there
+    boxes: the boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
     rule: which average precision to compute
     """
 
     boxes: SelectedBoxes
-    labels: list[int]
-    rows: np.ndarray
-    object_rows: np.ndarray
     ranked: list[RankedClass]
     objects: ClassObjects
     rule: str
@@ -36,23 +31,19 @@ class RankedClasses(NamedTuple):
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
-        boxes, labels = outcomes.boxes, class_rows(outcomes.boxes)
-        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.label, boxes.object_label))
-        ranked, counted = ranked_classes(outcomes, on_unknown, rows, len(labels)), ~boxes.ignored
-        objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
-        return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
+        return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes = self.boxes
-        gone = np.zeros(len(self.rows), dtype=bool)
+        gone = np.zeros(len(boxes.rows), dtype=bool)
         gone[mending.going] = True
-        into, changed = self.object_rows[mending.objects], {}
-        for row in np.union1d(self.rows[mending.going], into).tolist():
+        into, changed = boxes.object_rows[mending.objects], {}
+        for row in np.union1d(boxes.rows[mending.going], into).tolist():
             coming = mending.taking[into == row]
             changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
         leaving = mending.leaving
-        left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
+        left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
@@ -114,7 +105,7 @@ class CountedClasses(NamedTuple):
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
     def _with_objects(self, group: Sequence[int]) -> list[int]:
-        labels = enumerate(self.classes.labels)
+        labels = enumerate(self.classes.boxes.classes)
         return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:

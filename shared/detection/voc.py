@@ -21,23 +21,22 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
     smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
     """
-    confidence, label = boxes.confidence, boxes.label
-    pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
+    pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
-    keys = [-taking.ranks, -confidence[taking.rows], taking.columns]
+    keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
     taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
     taking = taking.take(first_of_each(taking.columns))
 
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), LEFT_OUT_CLASS, np.int8)
-    outcome[np.isin(label, boxes.known)] = FP_KNOWN
-    outcome[says_unknown] = FP_UNKNOWN
+    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    of_class[-1] = FP_UNKNOWN
+    outcome = of_class[boxes.rows]
+    says_unknown = outcome[taking.rows] == FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
-    matched = np.full(len(label), -1)
+    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)

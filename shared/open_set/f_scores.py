@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, to_numpy
-from .sweep import Sums, count_ids, macro_sweep, micro_sweep
+from .sweep import Swept, count_ids, macro_sweep, micro_sweep
 
-_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
+Sums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
 
 
 class MacroF(NamedTuple):
@@ -21,7 +21,7 @@ class MacroF(NamedTuple):
 
     outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    rounding: by how much of each an approximate F may be off, twice
+    rounding: by how much of each a swept value may be off, twice
     """
 
     outcomes: Array
@@ -31,14 +31,9 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
         """Sums over classes of precision and recall after each sample, block by block."""
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
-
-    def approximate(self, sums: Sums) -> Array:
-        """P·R/(P + R), which is proportional to F."""
-        total = sums[0] + sums[1]
-        return sums[0] * sums[1] / array_namespace(total).clip(total, _TINY, None)
 
     def rounded(self, sums: Sums) -> Array:
         """F within 3 units in the last place, 2½ of them for the rounded sums."""
@@ -80,13 +75,10 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sums]:
-        """Hits and accepted samples after each sample, block by block."""
-        return micro_sweep(self.correct, self.sizes, within)
-
-    def approximate(self, sums: Sums) -> Array:
-        """F, rounded once."""
-        return self.rounded(sums)
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+        """Hits and accepted samples after each sample, and F, rounded once, block by block."""
+        for sums in micro_sweep(self.correct, self.sizes, within):
+            yield Swept(*sums, self.rounded(sums))
 
     def rounded(self, sums: Sums) -> Array:
         """F, rounded once."""

@@ -15,9 +15,9 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
-from .f_scores import MacroF, MicroF
+from .f_scores import MacroF, MicroF, Sums
 from .outcomes import check_ids, counted_outcomes, outcomes_of
-from .sweep import Sums, count_ids
+from .sweep import Swept, count_ids
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -52,8 +52,8 @@ def macro_open_f(
     """
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
-    check_ids(predicted, classes, num_classes)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+        check_ids(predicted, classes, num_classes)
         known, distinct = classes[classes >= 0], distinct_values(predicted)
         occurring = distinct_values(known).shape[0]
         outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
@@ -123,8 +123,8 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     f, values = np.zeros(len(places)), np.zeros(len(places))
     none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
     if len(places) > none:
-        sums = _at_places(average, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(average.rounded(sums)), to_numpy(average.approximate(sums))
+        *sums, value = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded((sums[0], sums[1]))), to_numpy(value)
     greatest = values == 0
     if values.max() > 0:
         near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
@@ -165,32 +165,30 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
     stop, greatest = within.start, -1.0
-    for sums in average.sweep(within):
-        values = average.approximate(sums)
+    for first, second, values in average.sweep(within):
         start, stop = stop, stop + values.shape[0]
         if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
             continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
-        values[: following.shape[0]][scores[start : start + following.shape[0]] == following] = -1.0
+        equal = scores[start : start + following.shape[0]] == following
+        if bool(xp.any(equal)):
+            values[: following.shape[0]][equal] = -1.0
         before, greatest = greatest, max(greatest, float(xp.max(values)))
         near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
-        kept.append((near + start, values[near], sums[0][near], sums[1][near]))
+        kept.append((near + start, values[near], first[near], second[near]))
     places, values, first, second = (concatenate(column) for column in zip(*kept))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(average: MacroF | MicroF, places: Array) -> Sums:
-    """The sums that F is computed from, after the samples at some ascending places."""
-    xp = array_namespace(places)
-    parts: list[Sums] = []
-    start = 0
-    for sums in average.sweep():
-        stop = start + sums[0].shape[0]
+def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
+    """The sums and values after the samples at some ascending places."""
+    parts, start = [], 0
+    for swept in average.sweep():
+        stop = start + swept.value.shape[0]
         here = places[(places >= start) & (places < stop)] - start
-        parts.append((sums[0][here], sums[1][here]))
+        parts.append([column[here] for column in swept])
         start = stop
-    first, second = (xp.concat(column) for column in zip(*parts))
-    return first, second
+    return Swept(*map(array_namespace(places).concat, zip(*parts)))

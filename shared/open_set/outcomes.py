@@ -29,19 +29,19 @@ def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
 def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts: Array | None) -> tuple[Array, Array]:
     """The outcome of each sample, and the number of known samples of each class.
 
-    Parameters: predicted (N,) and classes (N,), as `check_ids` requires; num_classes C; counts (N,), how many equal
-    samples each entry stands for, by default one.
+    Parameters: predicted (N,), int64, and classes (N,); num_classes C; counts (N,), how many equal samples each entry
+    stands for, by default one. Raises ValueError as `check_ids` does.
     """
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
+        check_ids(predicted, classes, num_classes)
         return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
     parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
     outcomes = np.empty(len(predicted), _type_of(num_classes))
     totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
-    in_threads(
-        [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)],
-        len(parts),
-    )
+    pieces = [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)]
+    if not all(in_threads(pieces, len(parts))):
+        check_ids(predicted, classes, num_classes)
     return outcomes, totals.sum(axis=0)[1:]
 
 
@@ -68,8 +68,12 @@ def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Ar
     )
 
 
-def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> None:
-    """Fill the outcomes of samples, and count those of each true class plus one."""
+def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:
+    """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
     for i in range(len(predicted)):
-        outcomes[i] = 2 * predicted[i] + (predicted[i] == classes[i])
-        totals[classes[i] + 1] += 1
+        ours, theirs = predicted[i], classes[i]
+        if not (0 <= ours < len(totals) - 1 and -1 <= theirs < len(totals) - 1):
+            return False
+        outcomes[i] = 2 * ours + (ours == theirs)
+        totals[theirs + 1] += 1
+    return True

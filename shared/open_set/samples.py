@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, is_numpy_array, on_one_device, row_blocks
+from ..arrays.arrays import (
+    MAX_EXACT,
+    Array,
+    array_namespace,
+    as_array,
+    is_numpy_array,
+    on_device,
+    on_one_device,
+    row_blocks,
+)
 from ..arrays.columns import (
     as_flags,
     as_labels,
@@ -25,12 +34,14 @@ from ..arrays.columns import (
 )
 from ..arrays.options import as_bool, as_int
 from ..arrays.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
+from ..arrays.threads import each_in_threads, parts_of, threads_for
 from ..ranking.rounding import checked_bits, rounded_up
 from .thresholds import as_text, check_thresholds, checked_thresholds
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -96,14 +107,15 @@ def open_set_state(
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
-    unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
+    unknown = None if open_labels is None else as_flags(open_labels, "open_labels")
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
-    predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
-    xp = array_namespace(labels)
-    if open_labels is not None and bool(xp.any(~unknown & (labels < 0))):
-        raise ValueError(
-            f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
-        )
+    predictions, labels, scores = on_one_device(predictions, labels, scores)
+    if unknown is not None:
+        xp, unknown = array_namespace(labels), on_device(unknown, labels)
+        if bool(xp.any(~unknown & (labels < 0))):
+            raise ValueError(
+                f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
+            )
     classes = _as_classes(labels, unknown)
     predicted, width = predicted_classes(predictions)
     limit = _given_classes(width, num_classes)
@@ -119,13 +131,25 @@ def open_set_state(
     return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
 
 
-def _as_classes(labels: Array, unknown: Array) -> Array:
-    """True classes, −1 for unknown; of NumPy arrays as int32 where it holds them, in half the memory."""
+def _as_classes(labels: Array, unknown: Array | None) -> Array:
+    """True classes, −1 for unknown samples, by default those with a negative label.
+
+    Of NumPy arrays as int32 where it holds them, in half the memory.
+    """
     xp = array_namespace(labels)
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(unknown, -1, labels)
-    classes: Array = labels.astype(np.int32)
-    classes |= -unknown.astype(np.int32)  # all bits of −1 are set; a choice by a mask takes several times as long
+        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
+    classes = np.empty(len(labels), np.int32)
+
+    def fill(part: slice) -> None:
+        flags = labels[part] < 0 if unknown is None else unknown[part]
+        classes[part] = labels[part]
+        classes[part] |= -flags.astype(
+            np.int32
+        )  # all bits of −1 are set; a choice by a mask takes several times as long
+
+    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
+    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
     return classes
 
 

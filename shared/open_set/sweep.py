@@ -10,7 +10,8 @@ float64 adds exactly in every order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,15 +21,27 @@ from ..arrays.ratios import ratio_of
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
+_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
-Sums = tuple[Array, Array]  # two numbers after each of some samples, (N,) each
+class Swept(NamedTuple):
+    """The state of a sweep after each of some samples, (N,) each.
+
+    first, second: the two numbers that F is computed from
+    value: F, or a multiple of it, nearly: what is compared
+    """
+
+    first: Array
+    second: Array
+    value: Array
 
 
 def macro_sweep(
     outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[Sums]:
+) -> Iterator[Swept]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
+
+    The value is P·R/(P + R) of these sums P and R, which is proportional to F.
 
     An outcome is twice the predicted class, plus one if it is the true one; `totals` are the samples of each class that
     is predicted. `occurring` is the number of known classes that occur: no other adds to a sum. `sizes` are how many
@@ -42,17 +55,20 @@ def macro_sweep(
     start, stop, _ = within.indices(outcomes.shape[0])
     hits, accepted = _counts_before(start, outcomes, totals, sizes)
     before = ratio_of(hits, xp.clip(accepted, 1, None)), ratio_of(hits, xp.clip(totals, 1, None))
-    running = np.stack([_pieces(ratios, bits, num_pieces) for ratios in before])  # the sums so far
+    pieces = [_pieces(ratios, bits, num_pieces) for ratios in before]
+    running = np.asarray([[float(xp.sum(piece)) for piece in of_ratios] for of_ratios in pieces])  # the sums so far
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
-    sweep: Any = _sweep_block if loop is None else loop
+    sweep: Any = _sweep_block
+    if loop is not None:
+        sweep = partial(loop, np.stack([np.stack(of_ratios, axis=-1) for of_ratios in pieces], axis=1))
     blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
     longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
-    sums = xp.empty_like(longest, dtype=xp.float64), xp.empty_like(longest, dtype=xp.float64)
+    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Swept._fields]
     for block in blocks:
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
-        after = sums[0][: part.shape[0]], sums[1][: part.shape[0]]
+        after = Swept(*(column[: part.shape[0]] for column in columns))
         sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
@@ -68,14 +84,14 @@ def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | No
     return accepted - before[::2], accepted
 
 
-def _pieces(ratios: Array, bits: int, number: int) -> np.ndarray:
-    """The sums over classes of the pieces of ratios."""
-    xp, sums = array_namespace(ratios), []
+def _pieces(ratios: Array, bits: int, number: int) -> list[Array]:
+    """The pieces of each ratio, the highest first."""
+    pieces = []
     for _ in range(number):
         ratios = ratios * 2.0**bits
-        sums.append(float(xp.sum(xp.floor(ratios))))
-        ratios = ratios - xp.floor(ratios)
-    return np.asarray(sums)
+        pieces.append(array_namespace(ratios).floor(ratios))
+        ratios = ratios - pieces[-1]
+    return pieces
 
 
 def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
@@ -87,7 +103,9 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
     return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
-def micro_sweep(correct: Array, sizes: Array | None = None, within: slice = slice(None)) -> Iterator[Sums]:
+def micro_sweep(
+    correct: Array, sizes: Array | None = None, within: slice = slice(None)
+) -> Iterator[tuple[Array, Array]]:
     """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
     xp = array_namespace(correct)
     start, stop, _ = within.indices(correct.shape[0])
@@ -118,6 +136,7 @@ def _sweep_block(
     running: np.ndarray,
     precision: Array,
     recall: Array,
+    value: Array,
 ) -> None:
     """As `sweep_loop`, with array operations."""
     xp = array_namespace(outcomes)
@@ -142,11 +161,13 @@ def _sweep_block(
             pieces.append(xp.cumulative_sum(change) + float(so_far[j]))
             so_far[j] = float(pieces[j][-1])
         sums[...] = sum(pieces[j] * 2.0 ** (-bits * (j + 1)) for j in reversed(range(len(pieces))))
+    value[...] = precision * recall / xp.clip(precision + recall, _TINY, None)
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
 
 
 def sweep_loop(
+    pieces: Any,
     outcomes: Any,
     sizes: Any,
     hits: Any,
@@ -156,32 +177,36 @@ def sweep_loop(
     running: Any,
     precision: Any,
     recall: Any,
+    value: Any,
 ) -> None:
-    """Accept entry by entry: the sums over classes of precision and of recall after each.
+    """Accept entry by entry: the sums over classes of precision and of recall after each, and P·R/(P + R).
 
-    `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
+    `hits` and `accepted` count by class, `pieces` (C, 2, J) are those of precision and recall of each class, and
+    `running` holds their sums over the classes; all before and after.
     """
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(outcomes)):
         c = outcomes[i] >> 1
-        p0 = hits[c] / max(accepted[c], 1)
         accepted[c] += sizes[i]
         if outcomes[i] & 1:  # else the recall of no class changes
-            total = max(totals[c], 1)
-            r0 = hits[c] / total
             hits[c] += sizes[i]
-            r1 = hits[c] / total
+            r = hits[c] / max(totals[c], 1)
             for j in range(running.shape[1]):
-                r0, r1 = r0 * scale, r1 * scale
-                running[1, j] += np.floor(r1) - np.floor(r0)
-                r0, r1 = r0 - np.floor(r0), r1 - np.floor(r1)
-        p1 = hits[c] / accepted[c]
+                r *= scale
+                whole = np.floor(r)
+                running[1, j] += whole - pieces[c, 1, j]
+                pieces[c, 1, j] = whole
+                r -= whole
+        p = hits[c] / accepted[c]
         for j in range(running.shape[1]):
-            p0, p1 = p0 * scale, p1 * scale
-            running[0, j] += np.floor(p1) - np.floor(p0)
-            p0, p1 = p0 - np.floor(p0), p1 - np.floor(p1)
-        precision[i], recall[i] = 0.0, 0.0
+            p *= scale
+            whole = np.floor(p)
+            running[0, j] += whole - pieces[c, 0, j]
+            pieces[c, 0, j] = whole
+            p -= whole
+        p, r = 0.0, 0.0
         for j in range(running.shape[1] - 1, -1, -1):
-            precision[i] += running[0, j] * units[j]
-            recall[i] += running[1, j] * units[j]
+            p += running[0, j] * units[j]
+            r += running[1, j] * units[j]
+        precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)

@@ -224,16 +224,21 @@ def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
 @seeds
 def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
-    outcomes, totals = rng.integers(0, 10, 60), rng.integers(0, 30, 5)
+    outcomes = rng.integers(0, 10, 60)
     counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
+    totals = counts[0] + 60 * 4 + rng.integers(0, 30, 5)  # at least as many as hits, so that no sum is above 5
     expected_counts = [x.copy() for x in counts]
     sizes = rng.integers(1, 4, 60)
-    running, expected_running = np.zeros((2, 2)), np.zeros((2, 2))
-    sums, expected = np.empty((2, 60)), np.empty((2, 60))
+    ratios = counts[0] / counts[1], counts[0] / np.clip(totals, 1, None)
+    pieces = np.stack([np.stack(sweep._pieces(each, 50, 2), axis=-1) for each in ratios], axis=1)
+    running = pieces.sum(axis=0)
+    expected_running = running.copy()
+    swept, expected = np.empty((3, 60)), np.empty((3, 60))
     sweep._sweep_block(outcomes, sizes, *expected_counts, totals, 50, expected_running, *expected)
-    way(sweep.sweep_loop)(outcomes, sizes, *counts, totals, 50, running, *sums)
-    np.testing.assert_array_equal(sums, expected)
+    way(sweep.sweep_loop)(pieces, outcomes, sizes, *counts, totals, 50, running, *swept)
+    np.testing.assert_array_equal(swept, expected)
     np.testing.assert_array_equal(running, expected_running)
+    np.testing.assert_array_equal(running, pieces.sum(axis=0))
     np.testing.assert_array_equal(counts, expected_counts)
 
 
