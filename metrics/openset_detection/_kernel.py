@@ -2627,6 +2627,72 @@ def is_ultralytics(image: Any) -> bool:
     return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
+# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
+#
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
+#
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
@@ -2909,12 +2975,24 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
+def plain_rows(rows: Any, corners: bool) -> bool:
+    """As `_are_plain`, of contiguous rows; corners, whether boxes are given by their corners."""
+    plain, last = True, rows.shape[1] - 1
+    for number in rows.reshape(-1):
+        plain &= abs(number) < MAX_EXACT
+    for i in range(len(rows)):
+        x1, y1 = (rows[i, 0], rows[i, 1]) if corners else (0.0, 0.0)
+        plain &= (rows[i, 2] >= x1) & (rows[i, 3] >= y1) & (rows[i, last] == np.rint(rows[i, last]))
+    return plain
+
+
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
     parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
+    loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
     def is_plain(part: slice) -> bool:
-        return _are_plain(table[part], box_format)
+        return _are_plain(table[part], box_format) if loop is None else loop(table[part], box_format == "xyxy")
 
     plain = each_in_threads(is_plain, parts, [_ROWS] * len(parts), threads_for(table.size))
     for part, clear in zip(parts, plain):
@@ -2979,7 +3057,8 @@ class Corners(NamedTuple):
 
         It is infinite for a box whose area is too small for float64.
         """
-        exact = not self.border and not self.remainders.any()
+        repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
+        exact = not self.border and not self.remainders[: 1 if repeated else None].any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
             return np.broadcast_to(0.0, len(self.rounded))
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
@@ -2998,8 +3077,19 @@ class Corners(NamedTuple):
 
     def _shortest(self) -> float:
         """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
+        loop = worth_compiling(shortest_side, self.rounded.size, self.rounded)
+        if loop is not None and len(self.rounded):
+            return float(loop(self.rounded))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
         return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
+
+
+def shortest_side(corners: Any) -> float:
+    """The shortest side of boxes xyxy."""
+    shortest = np.inf
+    for i in range(len(corners)):
+        shortest = min(shortest, corners[i, 2] - corners[i, 0], corners[i, 3] - corners[i, 1])
+    return shortest
 
 
 def exact_ious(
@@ -3033,72 +3123,6 @@ def _exact_iou(box: list[float], other: list[float]) -> Fraction:
 
 def _corners(parts: Sequence[int]) -> list[int]:
     return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
-
-
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
 
 
 # ---- detection/pairs.py ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
 from ..arrays.box_objects import box_dict
 from ..arrays.columns import as_flags, as_numbers, check_lengths
+from ..arrays.compiled import worth_compiling
 from ..arrays.options import as_choice
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
 from ..arrays.threads import each_in_threads, threads_for
@@ -214,12 +215,24 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
+def plain_rows(rows: Any, corners: bool) -> bool:
+    """As `_are_plain`, of contiguous rows; corners, whether boxes are given by their corners."""
+    plain, last = True, rows.shape[1] - 1
+    for number in rows.reshape(-1):
+        plain &= abs(number) < MAX_EXACT
+    for i in range(len(rows)):
+        x1, y1 = (rows[i, 0], rows[i, 1]) if corners else (0.0, 0.0)
+        plain &= (rows[i, 2] >= x1) & (rows[i, 3] >= y1) & (rows[i, last] == np.rint(rows[i, last]))
+    return plain
+
+
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
     parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
+    loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
     def is_plain(part: slice) -> bool:
-        return _are_plain(table[part], box_format)
+        return _are_plain(table[part], box_format) if loop is None else loop(table[part], box_format == "xyxy")
 
     plain = each_in_threads(is_plain, parts, [_ROWS] * len(parts), threads_for(table.size))
     for part, clear in zip(parts, plain):

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays.compiled import worth_compiling
+
 _MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
 _TINY = 2.0**-900  # parts of areas below it may underflow
 
@@ -37,7 +39,8 @@ class Corners(NamedTuple):
 
         It is infinite for a box whose area is too small for float64.
         """
-        exact = not self.border and not self.remainders.any()
+        repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
+        exact = not self.border and not self.remainders[: 1 if repeated else None].any()
         if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
             return np.broadcast_to(0.0, len(self.rounded))
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
@@ -56,8 +59,19 @@ class Corners(NamedTuple):
 
     def _shortest(self) -> float:
         """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
+        loop = worth_compiling(shortest_side, self.rounded.size, self.rounded)
+        if loop is not None and len(self.rounded):
+            return float(loop(self.rounded))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
         return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
+
+
+def shortest_side(corners: Any) -> float:
+    """The shortest side of boxes xyxy."""
+    shortest = np.inf
+    for i in range(len(corners)):
+        shortest = min(shortest, corners[i, 2] - corners[i, 0], corners[i, 3] - corners[i, 1])
+    return shortest
 
 
 def exact_ious(

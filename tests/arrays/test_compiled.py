@@ -14,13 +14,14 @@ from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.arrays import compiled, radix, sort_choice, sorting
 from openworld_metrics.arrays.splitting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
-from openworld_metrics.detection import overlap, pairs
+from openworld_metrics.detection import boxes, corners, overlap, pairs
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import merge_counts
 from tests import cases
 from tests.checking import BACKENDS, check
 
 SPECIAL = np.asarray([0.0, -0.0, np.inf, -np.inf, 1e-45, -1e-45, 3e38, -3e38, 1.0, -1.0], dtype=np.float32)
+ODD = [np.nan, np.inf, -np.inf, 2.0**52, 2.0**53, 2.0**53 + 2, 1e308, -1e308, 5e-324, -0.0, 0.5, -1.0]
 seeds = pytest.mark.parametrize("seed", range(10))
 
 
@@ -240,6 +241,33 @@ def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     np.testing.assert_array_equal(running, expected_running)
     np.testing.assert_array_equal(running, pieces.sum(axis=0))
     np.testing.assert_array_equal(counts, expected_counts)
+
+
+@ways
+@pytest.mark.parametrize("box_format", ["xyxy", "xywh"])
+def test_plain_rows(way: Callable[..., Any], box_format: str) -> None:
+    rng, plain_ones, loop = np.random.default_rng(0), 0, way(boxes.plain_rows)
+    for _ in range(200):
+        rows = rng.integers(0, 9, (8, 6)).astype(np.float64)
+        rows[:, 2:4] += rows[:, :2]
+        for odd in rng.choice(ODD, max(0, int(rng.integers(-3, 3)))):
+            rows[rng.integers(8), rng.integers(6)] = odd
+        expected = boxes._are_plain(rows, box_format)
+        assert loop(rows, box_format == "xyxy") == expected
+        plain_ones += expected
+    assert 100 < plain_ones < 200
+
+
+@ways
+@seeds
+def test_shortest_side(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 9, (7, 6)) / 3
+    table[:, 2:4] += table[:, :2]
+    rounded = table[:, :4]
+    found = way(corners.shortest_side)(rounded)
+    assert found == corners.Corners(rounded, np.zeros_like(rounded), 0)._shortest()
+    assert found == min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
 
 
 @ways

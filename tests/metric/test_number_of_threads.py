@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -176,6 +178,36 @@ def test_pieces_end_before_an_error_is_raised() -> None:
         threads.in_threads([lambda i=i: piece(i) for i in range(5)], 3)
     assert sorted(done) == [0, 2, 3, 4]
     assert threads.in_threads([lambda i=i: i for i in range(5)], 3) == [*range(5)]
+
+
+def test_work_within_a_piece_stays_on_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "num_cores", lambda: 64)
+    monkeypatch.delenv(threads.VARIABLE, raising=False)
+
+    def within() -> int:
+        assert threads.in_threads([threads.num_threads] * 2, 2) == [1, 1]
+        return threads.num_threads()
+
+    assert threads.in_threads([within] * 5, 3) == [1] * 5
+    assert threads.num_threads() == 64
+
+
+def test_an_error_holds_no_arrays() -> None:
+    arrays: list[Any] = []
+
+    def piece(i: int) -> None:
+        array = np.zeros(9)
+        arrays.append(weakref.ref(array))
+        raise ValueError(f"piece {i}")
+
+    gc.disable()
+    try:
+        with pytest.raises(ValueError, match="piece 0"):
+            threads.in_threads([partial(piece, i) for i in range(5)], 3)
+        assert len(arrays) == 5
+        assert sum(array() is not None for array in arrays) <= 1  # pytest keeps the error that was raised
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("number", NUMBERS)

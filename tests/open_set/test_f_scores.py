@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import MacroOpenF, MicroOpenF
+from openworld_metrics.arrays import compiled
 from openworld_metrics.open_set import f_scores
 from openworld_metrics.open_set.f_scores import exact_macro_f
 from openworld_metrics.open_set.open_f import macro_open_f, micro_open_f
@@ -137,3 +139,27 @@ def test_many_equal_thresholds_are_compared_once(monkeypatch: pytest.MonkeyPatch
     assert MacroOpenF(num_classes=2).compute(**columns)["macro_open_f_threshold"] == 0.0
     assert len(calls) == 1
     assert MicroOpenF(num_classes=2).compute(**columns)["micro_open_f"] == 1.0
+
+
+@pytest.mark.parametrize("worthwhile", [0, sys.maxsize], ids=["loop", "NumPy"])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"predicted": 3}, "predicted: expected class ids below 3, got 3"),
+        ({"predicted": -1}, "predicted: expected class ids of at least 0, got -1"),
+        ({"classes": 2**40}, f"classes: expected class ids below 3, got {2**40}"),
+        ({"classes": -2}, "classes: expected class ids of at least 0, or -1 for unknown, got -2"),
+    ],
+    ids=str,
+)
+def test_ids_out_of_range(
+    wrong: dict[str, int], message: str, worthwhile: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "WORTHWHILE", worthwhile)
+    columns = {"predicted": np.asarray([0, 1, 2, 0]), "classes": np.asarray([0, -1, 2, 1])}
+    scores = np.asarray([0.1, 0.2, 0.3, 0.4])
+    assert macro_open_f(**columns, scores=scores, num_classes=3)[0] > 0
+    for name, number in wrong.items():
+        columns[name][2] = number
+    with pytest.raises(ValueError, match=message):
+        macro_open_f(**columns, scores=scores, num_classes=3)
