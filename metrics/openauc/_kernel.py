@@ -1245,7 +1245,9 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
         for other in others:
             other.start()
         _take(pending, results, errors)
-    finally:
+        for other in others:
+            other.join()
+    finally:  # after Ctrl-C while this thread waited, too
         pending.clear()
         _here.busy = nested
         for other in others:

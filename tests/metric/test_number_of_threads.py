@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import multiprocessing
 import os
@@ -226,6 +227,23 @@ def test_an_interrupt_leaves_out_what_has_not_begun(number: int) -> None:
     before = len(done)
     time.sleep(0.05)
     assert len(done) == before  # nothing goes on
+
+
+def test_an_interrupt_while_waiting() -> None:
+    done: list[str] = []
+    both = threading.Barrier(2)
+
+    def piece() -> None:
+        both.wait()
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.05)  # so that the main thread waits
+            _thread.interrupt_main()
+            time.sleep(0.2)
+            done.append("other")
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.in_threads([piece] * 2, 2)
+    assert done == ["other"]
 
 
 @pytest.mark.usefixtures("_as_if_large")
