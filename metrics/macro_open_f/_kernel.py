@@ -3492,31 +3492,32 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
-    strata, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in strata) <= most:
-        return strata
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in strata]))
-    merged = []
-    for rows in strata:
-        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
-        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
-    return merged
+    most = MAX_ROWS if most is None else most
+    sides = tuple(Side(to_numpy(scores), None if before is None else to_numpy(before)) for scores, before, _ in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    return [Rows(scores, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
 
 
-def _distinct(side: Side) -> Rows:
-    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
-    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
-    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs] + 0.0  # 0.0 for −0.0
 
 
-def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most `most` of the scores, including the highest, with nearly equal numbers of samples between them."""
-    if len(rows.scores) <= most:
-        return rows.scores
-    reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, most + 1) * reached[-1] // most
-    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """So many scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows] + 0.0
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """The number of samples at each of ascending scores, or between it and the one before; none is above the last."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
