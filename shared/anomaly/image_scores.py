@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device, to_numpy, widen
+from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy, widen
 from ..arrays.options import as_int
+from ..arrays.threads import in_threads, parts_of, threads_for
 
 REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
@@ -46,9 +48,18 @@ def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
     of +inf and -inf.
     """
     if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return array_namespace(maps).max(widen(maps), axis=(1, 2))
+        return maxima(widen(maps))
     scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
     return on_device(scores, maps[0]) if len(scores) else scores
+
+
+def maxima(maps: Array) -> Array:
+    """The highest score of each map of a stack (N, H, W) with pixels, (N,); NaN for a map with a NaN."""
+    if not is_numpy_array(maps):
+        return array_namespace(maps).max(maps, axis=(1, 2))
+    threads = min(threads_for(maps.size), len(maps))
+    parts = parts_of(len(maps), threads)
+    return np.concatenate(in_threads([partial(np.max, maps[part], axis=(1, 2)) for part in parts], threads))
 
 
 def _reduced(score_map: Array, image_reduction: str | int) -> float:

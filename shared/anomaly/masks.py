@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..arrays.arrays import (
     without_arrow,
 )
 from ..arrays.columns import as_numbers, check_lengths, check_no_nan
-from ..arrays.threads import in_threads, parts_of, threads_for
+from .image_scores import maxima
 
 AsMask = Callable[[Array, str, bool], Array]
 _SWAPPED = "are predictions and references swapped?"
@@ -86,15 +85,8 @@ def _has_nan(scores: Array) -> bool:
     xp = array_namespace(scores)
     if is_narrow(scores):
         return bool(xp.any(xp.isnan(scores)))
-    if not math.prod(scores.shape):
-        return False
-
-    def in_part(part: slice) -> bool:
-        return bool(xp.isnan(xp.max(scores[part])))  # max passes it on, and is faster than isnan of every pixel
-
-    threads = threads_for(math.prod(scores.shape)) if is_numpy_array(scores) else 1
-    parts = parts_of(scores.shape[0], min(threads, scores.shape[0]))
-    return any(in_threads([partial(in_part, part) for part in parts], threads))
+    # a maximum passes NaN on, and is faster than isnan of every pixel
+    return bool(math.prod(scores.shape) and xp.any(xp.isnan(maxima(scores))))
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
