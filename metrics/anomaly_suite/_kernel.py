@@ -1413,517 +1413,6 @@ def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
     return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
-#
-# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
-#
-# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
-# all the memory that a sort takes.
-#
-# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
-
-_BINS = 14  # bits of the highest digit
-_BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
-_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
-_NOTHING = np.zeros(0, np.uint8)
-
-
-class Sorted(NamedTuple):
-    """Scores kind by kind, in ascending order within each kind.
-
-    scores: (N,) in their type
-    ends: (K + 1,) where each kind begins, and N
-    payload: (N,) the payload of each score, in its type; empty without a payload
-    """
-
-    scores: np.ndarray
-    ends: np.ndarray
-    payload: np.ndarray
-
-
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order.
-
-    All bits of a negative float are flipped, and only the sign bit of others.
-    """
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
-def radix_sorted(
-    scores: np.ndarray,
-    kinds: np.ndarray = _NOTHING,
-    num_kinds: int = 1,
-    payload: np.ndarray = _NOTHING,
-    *,
-    threads: int | None = None,
-    by_numpy: bool = False,
-    in_place: bool = False,
-) -> Sorted:
-    """Sort scores kind by kind, NaN to either end.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
-    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
-    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
-    """
-    size = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
-    keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
-    parts = parts_of(len(keys), threads)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
-    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
-
-    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
-    count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
-    )
-    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
-    number = int(bucket_of[-1, -1]) + 1
-    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
-
-    target, carried = np.empty_like(keys), np.empty_like(payload)
-    into = target, carried
-    move = _loop(deal)
-    in_threads(
-        [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
-            for part, each in zip(parts, places)
-        ],
-        threads,
-    )
-    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
-    edges = np.unique(np.append(shares, number)).tolist()
-    if by_numpy:
-        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
-    else:
-        ordered = keys if in_place else target
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
-
-
-def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
-    """Sort each bucket by NumPy."""
-    for start, stop in pairwise(starts.tolist()):
-        scores[start:stop].sort()
-
-
-def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
-    total = int(counts.sum())
-    before = np.cumsum(counts).reshape(counts.shape) - counts
-    number = min(_BUCKETS, total // size + 1)
-    return before * number // max(1, total) + np.arange(len(counts))[:, None]
-
-
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
-        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
-
-
-def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
-) -> None:
-    """Move each float, and its payload, to the next place of its bucket."""
-    for i in range(keys.size):
-        key = keys[i]
-        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
-        place = places[bucket]
-        target[place] = key
-        if payload.size:
-            carried[place] = payload[i]
-        places[bucket] = place + 1
-
-
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
-    spare = np.empty(np.diff(starts).max(), keys.dtype)
-    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
-    counts = np.empty((keys.itemsize, 256), np.int64)
-    for bucket in range(starts.size - 1):
-        start, stop = starts[bucket], starts[bucket + 1]
-        ours, theirs = keys[start:stop], spare[: stop - start]
-        carried, others = payload[start:stop], moved[: stop - start]
-        some, every = all_bits ^ all_bits, all_bits
-        for i in range(ours.size):
-            key = ours[i]
-            key ^= all_bits * (key >> top) | sign_bit
-            ours[i] = key
-            some |= key
-            every &= key
-        digits, left = 0, some ^ every
-        while left:
-            left >>= byte
-            digits += 1
-        counts[:digits] = 0
-        for key in ours:
-            for digit in range(digits):
-                counts[digit, key & mask] += 1
-                key >>= byte
-        swapped, shift = False, all_bits ^ all_bits
-        for digit in range(digits):
-            if ((some ^ every) >> shift) & mask:
-                places = counts[digit]
-                before = 0
-                for i in range(256):
-                    before, places[i] = before + places[i], before
-                for i in range(ours.size):
-                    key = ours[i]
-                    place = places[(key >> shift) & mask]
-                    theirs[place] = key
-                    if payload.size:
-                        others[place] = carried[i]
-                    places[(key >> shift) & mask] = place + 1
-                ours, theirs, carried, others = theirs, ours, others, carried
-                swapped = not swapped
-            shift += byte
-        for i in range(ours.size):
-            key = ours[i]
-            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
-        if swapped:
-            payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
-# Which sort is faster on this machine: the compiled one, or np.sort.
-#
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
-
-LARGE = 1 << 22  # scores that no cache holds
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
-
-    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
-    cache; so for 2^22 scores or more, both are then timed on 2^22.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
-    file = _file_of_ratios()
-    key = f"{dtype} {size} {_machine_of_ratios()}"
-    known = _kept_ratios(file)
-    if key not in known:
-        known = {**known, key: _measured(dtype, size)}
-        _keep_ratios(file, known)
-    return known[key]
-
-
-def _file_of_ratios() -> Path | None:
-    """A file beside numba's cache of the loops; None where there is no such folder."""
-    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
-    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
-
-
-@cache
-def _machine_of_ratios() -> str:
-    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
-        processor = " ".join(dict.fromkeys(name.strip() for name in names))
-    except OSError:
-        processor = platform.processor()
-    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
-
-
-def _kept_ratios(file: Path | None) -> dict[str, float]:
-    """The measurements of a file; none of one that is missing or damaged."""
-    try:
-        known = json.loads(file.read_text()) if file is not None else {}
-        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees the whole file or none of it."""
-    if file is None:
-        return
-    part = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        part.write_text(json.dumps(known))
-        part.replace(file)
-
-
-def _measured(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
-    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
-    ours = partial(radix_sorted, threads=1)
-    ours(sample[:1000])
-    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            start = time.perf_counter()
-            sort(sample)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.sort]) / min(times[ours])
-
-
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
-# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    parts = parts_of(len(scores), threads_for(len(scores)))
-    if len(parts) > 1:  # takes no memory, unlike dealing
-        scores.partition([part.start for part in parts[1:]])
-    in_threads([scores[part].sort for part in parts], len(parts))
-
-
-def sorted_copy(scores: np.ndarray) -> np.ndarray:
-    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
-    if _is_dealt(scores):
-        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
-    return np.sort(scores)
-
-
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
-
-
-def _is_dealt(scores: np.ndarray) -> bool:
-    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
-    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
-    """
-    scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
-    if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
-        return ordered.scores, ordered.payload
-    if largest >= 1 << 32 or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    keys.view(np.float64).sort()
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
-
-
-def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
-
-
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
 # Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
@@ -2060,29 +1549,13 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
         values = xp.nonzero(total)[0]
         return values, total[values]
-    keys, counts = _sorted(keys, counts)
-    running = (
-        xp.arange(1, keys.shape[0] + 1, device=keys.device)
-        if counts is None
-        else xp.cumulative_sum(counts, dtype=xp.int64)
-    )
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys, stable=True)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
-
-
-def _sorted(keys: Array, counts: Array | None) -> tuple[Array, Array | None]:
-    """Keys in ascending order, each with its count. NumPy's are sorted as floats, for which there are faster sorts."""
-    if is_numpy_array(keys):
-        if counts is not None:
-            floats, counts = sorted_with(keys.view(np.float64), counts)
-        else:
-            floats = sorted_copy(keys.view(np.float64))
-        return floats.view(np.int64), counts  # the same order, and none is NaN: the highest two bits of keys are 0
-    xp = array_namespace(keys)
-    if counts is None:
-        return xp.sort(keys), None
-    order = xp.argsort(keys, stable=True)
-    return keys[order], counts[order]
 
 
 def _patterns(column: Array) -> Array:
@@ -2834,6 +2307,517 @@ class Metric:
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
+
+
+# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
+#
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
+#
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
+# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+#
+# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+#
+# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
+# all the memory that a sort takes.
+#
+# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+
+_BINS = 14  # bits of the highest digit
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_NOTHING = np.zeros(0, np.uint8)
+
+
+class Sorted(NamedTuple):
+    """Scores kind by kind, in ascending order within each kind.
+
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) the payload of each score, in its type; empty without a payload
+    """
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NOTHING,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NOTHING,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+    in_place: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
+    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    parts = parts_of(len(keys), threads)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+
+    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        threads,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
+    else:
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
+
+
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
+        target[place] = key
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
+
+
+def sort_buckets(
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
+) -> None:
+    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = all_bits ^ all_bits, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        digits, left = 0, some ^ every
+        while left:
+            left >>= byte
+            digits += 1
+        counts[:digits] = 0
+        for key in ours:
+            for digit in range(digits):
+                counts[digit, key & mask] += 1
+                key >>= byte
+        swapped, shift = False, all_bits ^ all_bits
+        for digit in range(digits):
+            if ((some ^ every) >> shift) & mask:
+                places = counts[digit]
+                before = 0
+                for i in range(256):
+                    before, places[i] = before + places[i], before
+                for i in range(ours.size):
+                    key = ours[i]
+                    place = places[(key >> shift) & mask]
+                    theirs[place] = key
+                    if payload.size:
+                        others[place] = carried[i]
+                    places[(key >> shift) & mask] = place + 1
+                ours, theirs, carried, others = theirs, ours, others, carried
+                swapped = not swapped
+            shift += byte
+        for i in range(ours.size):
+            key = ours[i]
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has checked
+    return loop
+
+
+# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
+#
+# Which sort is faster on this machine: the compiled one, or np.sort.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+
+LARGE = 1 << 22  # scores that no cache holds
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
+
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
+@cache
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees the whole file or none of it."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
+    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
+    ours = partial(radix_sorted, threads=1)
+    ours(sample[:1000])
+    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            start = time.perf_counter()
+            sort(sample)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.sort]) / min(times[ours])
+
+
+# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
+#
+# Split values by a mask, into the chosen ones and the others.
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+#
+# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if _compiles(scores) and radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    parts = parts_of(len(scores), threads_for(len(scores)))
+    if len(parts) > 1:  # takes no memory, unlike dealing
+        scores.partition([part.start for part in parts[1:]])
+    in_threads([scores[part].sort for part in parts], len(parts))
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if _is_dealt(scores):
+        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
+    return np.sort(scores)
+
+
+def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if not is_numpy_array(scores):
+        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
+    if _is_dealt(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def _is_dealt(scores: np.ndarray) -> bool:
+    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
+    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
+    """
+    scores = widen(scores)
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    keys.view(np.float64).sort()
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -5865,7 +5849,7 @@ def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def _quantiles(side: Side, number: int) -> np.ndarray:
-    """So many scores, including the highest, with nearly equal numbers of samples between them."""
+    """Scores, as many as that, including the highest, with nearly equal numbers of samples between them."""
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows] + 0.0

@@ -11,10 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .arrays import Array, array_namespace, concatenate, distinct_values, is_floating, is_numpy_array
-from .sorting import sorted_copy, sorted_with
 
 _KEY_BITS = 62  # of a key
 _COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
@@ -145,29 +142,13 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
         values = xp.nonzero(total)[0]
         return values, total[values]
-    keys, counts = _sorted(keys, counts)
-    running = (
-        xp.arange(1, keys.shape[0] + 1, device=keys.device)
-        if counts is None
-        else xp.cumulative_sum(counts, dtype=xp.int64)
-    )
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys, stable=True)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
-
-
-def _sorted(keys: Array, counts: Array | None) -> tuple[Array, Array | None]:
-    """Keys in ascending order, each with its count. NumPy's are sorted as floats, for which there are faster sorts."""
-    if is_numpy_array(keys):
-        if counts is not None:
-            floats, counts = sorted_with(keys.view(np.float64), counts)
-        else:
-            floats = sorted_copy(keys.view(np.float64))
-        return floats.view(np.int64), counts  # the same order, and none is NaN: the highest two bits of keys are 0
-    xp = array_namespace(keys)
-    if counts is None:
-        return xp.sort(keys), None
-    order = xp.argsort(keys, stable=True)
-    return keys[order], counts[order]
 
 
 def _patterns(column: Array) -> Array:

@@ -53,7 +53,7 @@ def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def _quantiles(side: Side, number: int) -> np.ndarray:
-    """So many scores, including the highest, with nearly equal numbers of samples between them."""
+    """Scores, as many as that, including the highest, with nearly equal numbers of samples between them."""
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows] + 0.0

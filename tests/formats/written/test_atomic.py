@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,6 +123,8 @@ def error_of(write: Callable[[Path], object], folder: Path) -> OSError | None:
 def test_a_failure_at_any_step(
     write: Callable[[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    at_one_time = SimpleNamespace(now=lambda zone: datetime(2026, 11, 24, tzinfo=zone))  # a report says its minute
+    monkeypatch.setattr("openworld_metrics.reports.frame.page.datetime", at_one_time)
     paths = write(tmp_path)
     whole = [path.read_bytes() for path in paths]
     for path in paths[:2]:
