@@ -5839,24 +5839,25 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    return [Rows(scores, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
     """The distinct ones of ascending scores; None if there are more than `most`."""
     differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
-    return None if np.count_nonzero(differs) > most else ascending[differs] + 0.0  # 0.0 for −0.0
+    return None if np.count_nonzero(differs) > most else ascending[differs]
 
 
 def _quantiles(side: Side, number: int) -> np.ndarray:
-    """Scores, as many as that, including the highest, with nearly equal numbers of samples between them."""
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows] + 0.0
+    return side.scores[rows]
 
 
 def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """The number of samples at each of ascending scores, or between it and the one before; none is above the last."""
+    """For each of ascending scores, the number of samples up to it and above the one before."""
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
