@@ -2758,10 +2758,12 @@ _work: dict[Callable[..., Any], int] = {}
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
-_BINS = 14  # bits of the highest digit
+_BINS = 14  # bits of the highest digit, at most
+_IN_BIN = 32  # scores on average, at least
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
 
 
@@ -2801,8 +2803,8 @@ def radix_sorted(
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
-    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
-    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -2814,9 +2816,10 @@ def radix_sorted(
     parts = parts_of(len(keys), threads)
     ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
-    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    bins = np.zeros((threads, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
         [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
@@ -2918,47 +2921,75 @@ def sort_buckets(
     ordered: Any,
     starts: Any,
 ) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
+    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
+
+    The highest three of them order most buckets but for a few neighbours, which are then inserted where they belong.
+    If that moves more keys than the bucket has, it is sorted by all digits.
+    """
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
+    none = all_bits ^ all_bits
     for bucket in range(starts.size - 1):
         start, stop = starts[bucket], starts[bucket + 1]
         ours, theirs = keys[start:stop], spare[: stop - start]
         carried, others = payload[start:stop], moved[: stop - start]
-        some, every = all_bits ^ all_bits, all_bits
+        some, every = none, all_bits
         for i in range(ours.size):
             key = ours[i]
             key ^= all_bits * (key >> top) | sign_bit
             ours[i] = key
             some |= key
             every &= key
-        digits, left = 0, some ^ every
-        while left:
-            left >>= byte
-            digits += 1
-        counts[:digits] = 0
-        for key in ours:
+        differing, lowest = some ^ every, none
+        while (differing >> lowest) > _THREE_BYTES:
+            lowest += byte // byte
+        swapped = False
+        while True:
+            digits, left = 0, differing >> lowest
+            while left:
+                left >>= byte
+                digits += 1
+            counts[:digits] = 0
+            for key in ours:
+                key >>= lowest
+                for digit in range(digits):
+                    counts[digit, key & mask] += 1
+                    key >>= byte
+            shift = lowest
             for digit in range(digits):
-                counts[digit, key & mask] += 1
-                key >>= byte
-        swapped, shift = False, all_bits ^ all_bits
-        for digit in range(digits):
-            if ((some ^ every) >> shift) & mask:
-                places = counts[digit]
-                before = 0
-                for i in range(256):
-                    before, places[i] = before + places[i], before
-                for i in range(ours.size):
-                    key = ours[i]
-                    place = places[(key >> shift) & mask]
-                    theirs[place] = key
+                if (differing >> shift) & mask:
+                    places = counts[digit]
+                    before = 0
+                    for i in range(256):
+                        before, places[i] = before + places[i], before
+                    for i in range(ours.size):
+                        key = ours[i]
+                        place = places[(key >> shift) & mask]
+                        theirs[place] = key
+                        if payload.size:
+                            others[place] = carried[i]
+                        places[(key >> shift) & mask] = place + 1
+                    ours, theirs, carried, others = theirs, ours, others, carried
+                    swapped = not swapped
+                shift += byte
+            left_to_move = ours.size if lowest else 0
+            for i in range(1, ours.size if lowest else 0):
+                if ours[i - 1] > ours[i] and left_to_move:
+                    key, place = ours[i], i
+                    load = carried[i] if payload.size else 0
+                    while place and ours[place - 1] > key and left_to_move:
+                        ours[place] = ours[place - 1]
+                        if payload.size:
+                            carried[place] = carried[place - 1]
+                        place -= 1
+                        left_to_move -= 1
+                    ours[place] = key
                     if payload.size:
-                        others[place] = carried[i]
-                    places[(key >> shift) & mask] = place + 1
-                ours, theirs, carried, others = theirs, ours, others, carried
-                swapped = not swapped
-            shift += byte
+                        carried[place] = load
+            if left_to_move or not lowest:
+                break
+            lowest = none
         for i in range(ours.size):
             key = ours[i]
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
@@ -3146,6 +3177,25 @@ def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
     sides.append(scores)
     in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
     return sides
+
+
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
+    equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores):
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
 
 
 def _is_dealt(scores: np.ndarray) -> bool:

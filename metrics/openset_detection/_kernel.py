@@ -4202,10 +4202,12 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
-_BINS = 14  # bits of the highest digit
+_BINS = 14  # bits of the highest digit, at most
+_IN_BIN = 32  # scores on average, at least
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
 
 
@@ -4245,8 +4247,8 @@ def radix_sorted(
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
-    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 below num_kinds, by default all of one; payload
-    (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -4258,9 +4260,10 @@ def radix_sorted(
     parts = parts_of(len(keys), threads)
     ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
-    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - _BINS))
+    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((threads, num_kinds, 1 << _BINS), np.int64)
+    bins = np.zeros((threads, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
         [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
@@ -4362,47 +4365,75 @@ def sort_buckets(
     ordered: Any,
     starts: Any,
 ) -> None:
-    """Sort the floats of each bucket by the one-byte digits in which their keys differ, from `keys` into `ordered`."""
+    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
+
+    The highest three of them order most buckets but for a few neighbours, which are then inserted where they belong.
+    If that moves more keys than the bucket has, it is sorted by all digits.
+    """
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
+    none = all_bits ^ all_bits
     for bucket in range(starts.size - 1):
         start, stop = starts[bucket], starts[bucket + 1]
         ours, theirs = keys[start:stop], spare[: stop - start]
         carried, others = payload[start:stop], moved[: stop - start]
-        some, every = all_bits ^ all_bits, all_bits
+        some, every = none, all_bits
         for i in range(ours.size):
             key = ours[i]
             key ^= all_bits * (key >> top) | sign_bit
             ours[i] = key
             some |= key
             every &= key
-        digits, left = 0, some ^ every
-        while left:
-            left >>= byte
-            digits += 1
-        counts[:digits] = 0
-        for key in ours:
+        differing, lowest = some ^ every, none
+        while (differing >> lowest) > _THREE_BYTES:
+            lowest += byte // byte
+        swapped = False
+        while True:
+            digits, left = 0, differing >> lowest
+            while left:
+                left >>= byte
+                digits += 1
+            counts[:digits] = 0
+            for key in ours:
+                key >>= lowest
+                for digit in range(digits):
+                    counts[digit, key & mask] += 1
+                    key >>= byte
+            shift = lowest
             for digit in range(digits):
-                counts[digit, key & mask] += 1
-                key >>= byte
-        swapped, shift = False, all_bits ^ all_bits
-        for digit in range(digits):
-            if ((some ^ every) >> shift) & mask:
-                places = counts[digit]
-                before = 0
-                for i in range(256):
-                    before, places[i] = before + places[i], before
-                for i in range(ours.size):
-                    key = ours[i]
-                    place = places[(key >> shift) & mask]
-                    theirs[place] = key
+                if (differing >> shift) & mask:
+                    places = counts[digit]
+                    before = 0
+                    for i in range(256):
+                        before, places[i] = before + places[i], before
+                    for i in range(ours.size):
+                        key = ours[i]
+                        place = places[(key >> shift) & mask]
+                        theirs[place] = key
+                        if payload.size:
+                            others[place] = carried[i]
+                        places[(key >> shift) & mask] = place + 1
+                    ours, theirs, carried, others = theirs, ours, others, carried
+                    swapped = not swapped
+                shift += byte
+            left_to_move = ours.size if lowest else 0
+            for i in range(1, ours.size if lowest else 0):
+                if ours[i - 1] > ours[i] and left_to_move:
+                    key, place = ours[i], i
+                    load = carried[i] if payload.size else 0
+                    while place and ours[place - 1] > key and left_to_move:
+                        ours[place] = ours[place - 1]
+                        if payload.size:
+                            carried[place] = carried[place - 1]
+                        place -= 1
+                        left_to_move -= 1
+                    ours[place] = key
                     if payload.size:
-                        others[place] = carried[i]
-                    places[(key >> shift) & mask] = place + 1
-                ours, theirs, carried, others = theirs, ours, others, carried
-                swapped = not swapped
-            shift += byte
+                        carried[place] = load
+            if left_to_move or not lowest:
+                break
+            lowest = none
         for i in range(ours.size):
             key = ours[i]
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
@@ -4592,6 +4623,25 @@ def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
     return sides
 
 
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
+    equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores):
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
+
+
 def _is_dealt(scores: np.ndarray) -> bool:
     """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
     return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
@@ -4640,7 +4690,12 @@ def indices(scores: Array) -> Array:
 # Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-_WORK = 32  # ranking a prediction takes about as long as so many scores
+_WORK = 16  # the curve of a prediction takes about as long as so many scores
+_RIGHT, _WRONG, _ON_UNKNOWN, _FLAGS = 1, 2, 4, 3  # flags of a tag, and how many bits they take
+_MANY = 1 << (32 - _FLAGS)  # images
+_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
+_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 class Curve(NamedTuple):
@@ -4654,39 +4709,51 @@ class Curve(NamedTuple):
 class RankedClass(NamedTuple):
     """The predictions of a class, from the most confident on.
 
-    rows: (n,) of the predictions
-    image, confidence: of each
-    kinds: (4, n) bool, whether it is a TP, a FP, one on an unknown object, and any
+    confidence: (n,) of each
+    tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
     last: the places of the last ones of each distinct confidence
     """
 
-    rows: np.ndarray
-    image: np.ndarray
     confidence: np.ndarray
-    kinds: np.ndarray
+    tags: np.ndarray
     last: np.ndarray
 
+    @property
+    def image(self) -> np.ndarray:
+        """The image of each prediction."""
+        return (self.tags >> _FLAGS).astype(np.int64)
+
     def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
-        sums = self.kinds * counts[self.image]
-        return np.cumsum(sums, axis=1, out=sums)
+        """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
+
+        Each prediction is counted as often as its image.
+        """
+        sums = np.empty((4, len(self.last)), np.int64)
+        loop = worth_compiling(running_sums, len(self.tags), self.tags)
+        if loop is not None:
+            loop(self.tags, self.last, counts, sums)
+            return sums
+        number = counts[self.image]
+        for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
+            np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
+        np.take(np.cumsum(number), self.last, out=sums[3])
+        return sums
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
-        tp, fp, opened, number = sums if len(self.last) == len(self.rows) else sums[:, self.last]
+        tp, fp, opened, number = sums
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp, fp, opened) if occurs.all() else Curve(tp[occurs], fp[occurs], opened[occurs])
 
-    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
-        """The class without some false positives, and with more true positives.
+    def mended(self, coming: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with more true positives and without some false positives.
 
-        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        Parameters: coming, images and confidences of the true positives; going, those of the false positives.
         """
-        right = np.flatnonzero(self.kinds[0])
-        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
-        order = np.argsort(-confidence, kind="stable")
+        right = np.flatnonzero(self.tags & _RIGHT)
+        image, confidence = (np.append(own[right], more) for own, more in zip((self.image, self.confidence), coming))
+        order, gone = np.argsort(-confidence), np.argsort(-going[1])
         lowest = -np.unique(-confidence)
-        going = np.flatnonzero(gone[self.rows])
 
         def reaching(ranked: np.ndarray) -> np.ndarray:
             return np.searchsorted(-ranked, -lowest, side="right")
@@ -4694,30 +4761,45 @@ class RankedClass(NamedTuple):
         return MendedClass(
             image[order],
             reaching(confidence[order]),
-            reaching(self.confidence),
-            self.image[going],
-            reaching(self.confidence[going]),
+            reaching(self.confidence[self.last]),
+            going[0][gone],
+            reaching(going[1][gone]),
         )
+
+
+def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
+    """The sums of `RankedClass.sums`."""
+    right = wrong = on_unknown = number = i = 0
+    for k in range(last.size):
+        while i <= last[k]:
+            tag = tags[i]
+            count = counts[tag >> _FLAGS]
+            right += count if tag & _RIGHT else 0
+            wrong += count if tag & _WRONG else 0
+            on_unknown += count if tag & _ON_UNKNOWN else 0
+            number += count
+            i += 1
+        sums[0, k], sums[1, k], sums[2, k], sums[3, k] = right, wrong, on_unknown, number
 
 
 class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    tp, places: (K,) how many true positives, and distinct confidences before, reach each of their confidences
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
     tp: np.ndarray
-    predictions: np.ndarray
+    places: np.ndarray
     gone_image: np.ndarray
     gone: np.ndarray
 
     def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP at each of these confidences, from the sums of the class before."""
         fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
-        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+        return tp[self.tp], fp[self.places] - gone[self.gone]
 
 
 def _from_zero(sums: np.ndarray) -> np.ndarray:
@@ -4725,23 +4807,15 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown, whether each prediction lies on an unknown object."""
+    """Rank the predictions of each class; on_unknown, the rows of the predictions on an unknown object."""
     boxes = outcomes.boxes
-    ends = np.cumsum(np.bincount(boxes.rows, minlength=len(boxes.classes)))[:-1]
-    ascending = sorted_with(boxes.confidence, indices(boxes.confidence))[1]
-    by_class = ascending[np.argsort(boxes.rows[ascending], kind="stable")]
-
-    def ranked(ascending: np.ndarray) -> RankedClass:
-        rows = ascending[::-1]
-        outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
-        kinds = np.ones((4, len(rows)), dtype=bool)
-        kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-        kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
-        kinds[2] = on_unknown[rows]
-        return RankedClass(rows, boxes.image[rows], confidence, kinds, _last_of_each(confidence))
-
-    of_classes = np.split(by_class, ends)
-    return of_each_class(ranked, of_classes, of_classes)
+    tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
+    tags = tags << _FLAGS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+    tags[on_unknown] |= _ON_UNKNOWN
+    ranked = []
+    for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
+        ranked.append(RankedClass(confidence[::-1], of_class[::-1], _last_of_each(confidence[::-1])))
+    return ranked
 
 
 def of_each_class(
@@ -4779,11 +4853,10 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
     """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
-    envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
-    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    if not num_objects or not len(rising):
+    tp, fp = _where_tp_rises(tp, fp)
+    if not num_objects or not len(tp):
         return 0, 1
-    return sum_of_shares(steps[rising], envelope[rising], num_objects), num_objects << RATIO_UNIT
+    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
 def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -4798,11 +4871,18 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
     >>> area / total == 4 / 11
     True
     """
+    tp, fp = _where_tp_rises(tp, fp)
     places = np.searchsorted(10 * tp, num_objects * np.arange(11))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
         return 0, 1
     return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+
+
+def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
+    rising = np.flatnonzero(np.diff(tp, prepend=0))
+    return tp[rising], fp[rising]
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
@@ -5064,18 +5144,18 @@ class RankedClasses(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
+        """Rank predictions with their outcomes; on_unknown, the rows of those on an unknown object."""
         return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
-        boxes = self.boxes
-        gone = np.zeros(len(boxes.rows), dtype=bool)
-        gone[mending.going] = True
-        into, changed = boxes.object_rows[mending.objects], {}
-        for row in np.union1d(boxes.rows[mending.going], into).tolist():
-            coming = mending.taking[into == row]
-            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
+        boxes, taking, going = self.boxes, mending.taking, mending.going
+        into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+        for row in np.union1d(out_of, into).tolist():
+            coming_and_going = taking[into == row], going[out_of == row]
+            changed[row] = self.ranked[row].mended(
+                *((boxes.image[rows], boxes.confidence[rows]) for rows in coming_and_going)
+            )
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
@@ -5091,7 +5171,7 @@ class RankedClasses(NamedTuple):
             return sums, curve, average_precision(curve.tp, curve.fp, number)
 
         sums, curves, aps = zip(
-            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.rows for ranked in self.ranked])
+            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.tags for ranked in self.ranked])
         )
         return CountedClasses(self, counts, [*sums], [*curves], objects, [*aps])
 
@@ -5343,9 +5423,7 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        on_unknown = np.zeros(len(self.outcomes.outcome), dtype=bool)
-        on_unknown[self.taken.rows] = True
-        self._classes = RankedClasses.of(self.outcomes, on_unknown, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])

@@ -58,6 +58,25 @@ def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
     return sides
 
 
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
+    equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores):
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
+
+
 def _is_dealt(scores: np.ndarray) -> bool:
     """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
     return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..arrays.compiled import worth_compiling
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
-from ..arrays.sorting import indices, sorted_with
+from ..arrays.sorting import sorted_by_kind_with
 from ..arrays.threads import Item, Result, each_in_threads, threads_for
-from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-_WORK = 32  # ranking a prediction takes about as long as so many scores
+_WORK = 16  # the curve of a prediction takes about as long as so many scores
+_RIGHT, _WRONG, _ON_UNKNOWN, _FLAGS = 1, 2, 4, 3  # flags of a tag, and how many bits they take
+_MANY = 1 << (32 - _FLAGS)  # images
+_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
+_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 class Curve(NamedTuple):
@@ -27,39 +33,51 @@ class Curve(NamedTuple):
 class RankedClass(NamedTuple):
     """The predictions of a class, from the most confident on.
 
-    rows: (n,) of the predictions
-    image, confidence: of each
-    kinds: (4, n) bool, whether it is a TP, a FP, one on an unknown object, and any
+    confidence: (n,) of each
+    tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
     last: the places of the last ones of each distinct confidence
     """
 
-    rows: np.ndarray
-    image: np.ndarray
     confidence: np.ndarray
-    kinds: np.ndarray
+    tags: np.ndarray
     last: np.ndarray
 
+    @property
+    def image(self) -> np.ndarray:
+        """The image of each prediction."""
+        return (self.tags >> _FLAGS).astype(np.int64)
+
     def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
-        sums = self.kinds * counts[self.image]
-        return np.cumsum(sums, axis=1, out=sums)
+        """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
+
+        Each prediction is counted as often as its image.
+        """
+        sums = np.empty((4, len(self.last)), np.int64)
+        loop = worth_compiling(running_sums, len(self.tags), self.tags)
+        if loop is not None:
+            loop(self.tags, self.last, counts, sums)
+            return sums
+        number = counts[self.image]
+        for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
+            np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
+        np.take(np.cumsum(number), self.last, out=sums[3])
+        return sums
 
     def curve(self, sums: np.ndarray) -> Curve:
         """Counts at each distinct confidence that occurs."""
-        tp, fp, opened, number = sums if len(self.last) == len(self.rows) else sums[:, self.last]
+        tp, fp, opened, number = sums
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp, fp, opened) if occurs.all() else Curve(tp[occurs], fp[occurs], opened[occurs])
 
-    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
-        """The class without some false positives, and with more true positives.
+    def mended(self, coming: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with more true positives and without some false positives.
 
-        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        Parameters: coming, images and confidences of the true positives; going, those of the false positives.
         """
-        right = np.flatnonzero(self.kinds[0])
-        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
-        order = np.argsort(-confidence, kind="stable")
+        right = np.flatnonzero(self.tags & _RIGHT)
+        image, confidence = (np.append(own[right], more) for own, more in zip((self.image, self.confidence), coming))
+        order, gone = np.argsort(-confidence), np.argsort(-going[1])
         lowest = -np.unique(-confidence)
-        going = np.flatnonzero(gone[self.rows])
 
         def reaching(ranked: np.ndarray) -> np.ndarray:
             return np.searchsorted(-ranked, -lowest, side="right")
@@ -67,30 +85,45 @@ class RankedClass(NamedTuple):
         return MendedClass(
             image[order],
             reaching(confidence[order]),
-            reaching(self.confidence),
-            self.image[going],
-            reaching(self.confidence[going]),
+            reaching(self.confidence[self.last]),
+            going[0][gone],
+            reaching(going[1][gone]),
         )
+
+
+def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
+    """The sums of `RankedClass.sums`."""
+    right = wrong = on_unknown = number = i = 0
+    for k in range(last.size):
+        while i <= last[k]:
+            tag = tags[i]
+            count = counts[tag >> _FLAGS]
+            right += count if tag & _RIGHT else 0
+            wrong += count if tag & _WRONG else 0
+            on_unknown += count if tag & _ON_UNKNOWN else 0
+            number += count
+            i += 1
+        sums[0, k], sums[1, k], sums[2, k], sums[3, k] = right, wrong, on_unknown, number
 
 
 class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    tp, places: (K,) how many true positives, and distinct confidences before, reach each of their confidences
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
     tp: np.ndarray
-    predictions: np.ndarray
+    places: np.ndarray
     gone_image: np.ndarray
     gone: np.ndarray
 
     def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP at each of these confidences, from the sums of the class before."""
         fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
-        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+        return tp[self.tp], fp[self.places] - gone[self.gone]
 
 
 def _from_zero(sums: np.ndarray) -> np.ndarray:
@@ -98,23 +131,15 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown, whether each prediction lies on an unknown object."""
+    """Rank the predictions of each class; on_unknown, the rows of the predictions on an unknown object."""
     boxes = outcomes.boxes
-    ends = np.cumsum(np.bincount(boxes.rows, minlength=len(boxes.classes)))[:-1]
-    ascending = sorted_with(boxes.confidence, indices(boxes.confidence))[1]
-    by_class = ascending[np.argsort(boxes.rows[ascending], kind="stable")]
-
-    def ranked(ascending: np.ndarray) -> RankedClass:
-        rows = ascending[::-1]
-        outcome, confidence = outcomes.outcome[rows], boxes.confidence[rows]
-        kinds = np.ones((4, len(rows)), dtype=bool)
-        kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-        kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
-        kinds[2] = on_unknown[rows]
-        return RankedClass(rows, boxes.image[rows], confidence, kinds, _last_of_each(confidence))
-
-    of_classes = np.split(by_class, ends)
-    return of_each_class(ranked, of_classes, of_classes)
+    tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
+    tags = tags << _FLAGS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+    tags[on_unknown] |= _ON_UNKNOWN
+    ranked = []
+    for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
+        ranked.append(RankedClass(confidence[::-1], of_class[::-1], _last_of_each(confidence[::-1])))
+    return ranked
 
 
 def of_each_class(
@@ -152,11 +177,10 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
     """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
-    envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
-    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    if not num_objects or not len(rising):
+    tp, fp = _where_tp_rises(tp, fp)
+    if not num_objects or not len(tp):
         return 0, 1
-    return sum_of_shares(steps[rising], envelope[rising], num_objects), num_objects << RATIO_UNIT
+    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
 def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -171,11 +195,18 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
     >>> area / total == 4 / 11
     True
     """
+    tp, fp = _where_tp_rises(tp, fp)
     places = np.searchsorted(10 * tp, num_objects * np.arange(11))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
         return 0, 1
     return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+
+
+def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
+    rising = np.flatnonzero(np.diff(tp, prepend=0))
+    return tp[rising], fp[rising]
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:

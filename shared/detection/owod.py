@@ -93,9 +93,7 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        on_unknown = np.zeros(len(self.outcomes.outcome), dtype=bool)
-        on_unknown[self.taken.rows] = True
-        self._classes = RankedClasses.of(self.outcomes, on_unknown, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])

@@ -30,18 +30,18 @@ class RankedClasses(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown flags the predictions on an unknown object."""
+        """Rank predictions with their outcomes; on_unknown, the rows of those on an unknown object."""
         return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
-        boxes = self.boxes
-        gone = np.zeros(len(boxes.rows), dtype=bool)
-        gone[mending.going] = True
-        into, changed = boxes.object_rows[mending.objects], {}
-        for row in np.union1d(boxes.rows[mending.going], into).tolist():
-            coming = mending.taking[into == row]
-            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.confidence[coming])
+        boxes, taking, going = self.boxes, mending.taking, mending.going
+        into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+        for row in np.union1d(out_of, into).tolist():
+            coming_and_going = taking[into == row], going[out_of == row]
+            changed[row] = self.ranked[row].mended(
+                *((boxes.image[rows], boxes.confidence[rows]) for rows in coming_and_going)
+            )
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
@@ -57,7 +57,7 @@ class RankedClasses(NamedTuple):
             return sums, curve, average_precision(curve.tp, curve.fp, number)
 
         sums, curves, aps = zip(
-            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.rows for ranked in self.ranked])
+            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.tags for ranked in self.ranked])
         )
         return CountedClasses(self, counts, [*sums], [*curves], objects, [*aps])
 
