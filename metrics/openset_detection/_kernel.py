@@ -3057,12 +3057,12 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        It is infinite for a box whose area is too small for float64.
+        It is infinite for a box whose area is too small for float64. Returns (n,), or () if no box is in doubt.
         """
         repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
         exact = not self.border and not self.remainders[: 1 if repeated else None].any()
-        if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
-            return np.broadcast_to(0.0, len(self.rounded))
+        if exact and self._have_sides(_TINY**0.5):  # as nearly always
+            return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
@@ -3077,21 +3077,21 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _shortest(self) -> float:
-        """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
-        loop = worth_compiling(shortest_side, self.rounded.size, self.rounded)
-        if loop is not None and len(self.rounded):
-            return float(loop(self.rounded))
+    def _have_sides(self, least: float) -> bool:
+        """Whether all sides, without their borders, have at least some length."""
+        loop = worth_compiling(have_sides, self.rounded.size, self.rounded)
+        if loop is not None:
+            return bool(loop(self.rounded, least))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
-        return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
+        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
 
 
-def shortest_side(corners: Any) -> float:
-    """The shortest side of boxes xyxy."""
-    shortest = np.inf
+def have_sides(corners: Any, least: float) -> bool:
+    """Whether all sides of boxes xyxy have at least some length."""
+    every = True
     for i in range(len(corners)):
-        shortest = min(shortest, corners[i, 2] - corners[i, 0], corners[i, 3] - corners[i, 1])
-    return shortest
+        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
+    return every
 
 
 def exact_ious(
@@ -3314,8 +3314,11 @@ class Overlaps(NamedTuple):
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
-        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int8)
-        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
+        ious, over = self.pairs.ious, self.pairs.ious - float(threshold)
+        signs, near = np.sign(over).astype(np.int8), np.abs(over) <= self.error
+        if not near.any():
+            return signs, ious
+        ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int8)[place]
@@ -3371,6 +3374,7 @@ def overlaps(
     numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
     pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
     if any(boxes.any() for boxes in lost):
+        lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
         rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
         exact, place = exact_ious(ours, theirs, rows, columns)
@@ -3671,13 +3675,22 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
     [-1, 5]
     """
-    integers = numbers.astype(np.int64)
-    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
-    if highest - lowest >= max(len(integers), _FEW):
-        return np.unique(integers).tolist()
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if highest - lowest >= max(len(numbers), _FEW):
+        return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    occurs[integers - lowest] = True
+    loop = worth_compiling(mark, len(numbers), numbers)
+    if loop is None:
+        occurs[numbers.astype(np.int64) - lowest] = True
+    else:
+        loop(numbers, lowest, occurs)
     return (np.flatnonzero(occurs) + lowest).tolist()
+
+
+def mark(numbers: Any, lowest: int, occurs: Any) -> None:
+    """Set the flag of each number, from the lowest on."""
+    for number in numbers:
+        occurs[int(number) - lowest] = True
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -3687,10 +3700,21 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
+        loop = worth_compiling(look_up, len(labels), labels)
+        if loop is None:
+            return rows[labels.astype(np.int64) - lowest]
+        of_labels = np.empty(len(labels), dtype)
+        loop(labels, lowest, rows, of_labels)
+        return of_labels
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
+
+
+def look_up(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+    """Write the row of each label, from the rows of all labels from the lowest on."""
+    for i in range(labels.size):
+        of_labels[i] = rows[int(labels[i]) - lowest]
 
 
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
@@ -3919,12 +3943,33 @@ def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes = outcomes.boxes
-    size, width = len(boxes.num_predictions), len(OUTCOMES)
-    table = np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
+    size, table = len(boxes.num_predictions), _outcomes_by_image(outcomes)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
     return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
+
+
+def _outcomes_by_image(outcomes: Outcomes) -> np.ndarray:
+    """How many predictions of each image have each outcome."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.num_predictions)
+    loop = worth_compiling(count_by_image, len(outcomes.outcome), outcomes.outcome)
+    if loop is None:
+        return np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
+    table = np.zeros((size, width), np.int64)
+    loop(boxes.num_predictions, outcomes.outcome, table)
+    return table
+
+
+def count_by_image(num_predictions: Any, outcome: Any, table: Any) -> None:
+    """Count the outcomes of the predictions of each image."""
+    start = 0
+    for image in range(num_predictions.size):
+        stop = start + num_predictions[image]
+        for i in range(start, stop):
+            table[image, outcome[i]] += 1
+        start = stop
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
@@ -4881,8 +4926,8 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
-    rising = np.flatnonzero(np.diff(tp, prepend=0))
-    return tp[rising], fp[rising]
+    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
+    return tp[rises], fp[rises]
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:

@@ -205,8 +205,8 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
-    rising = np.flatnonzero(np.diff(tp, prepend=0))
-    return tp[rising], fp[rising]
+    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
+    return tp[rises], fp[rises]
 
 
 def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+
+from ..arrays.compiled import worth_compiling
 
 _FEW = 1 << 10  # ids
 
@@ -26,13 +29,22 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
     [-1, 5]
     """
-    integers = numbers.astype(np.int64)
-    lowest, highest = (int(integers.min()), int(integers.max())) if len(integers) else (0, -1)
-    if highest - lowest >= max(len(integers), _FEW):
-        return np.unique(integers).tolist()
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if highest - lowest >= max(len(numbers), _FEW):
+        return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    occurs[integers - lowest] = True
+    loop = worth_compiling(mark, len(numbers), numbers)
+    if loop is None:
+        occurs[numbers.astype(np.int64) - lowest] = True
+    else:
+        loop(numbers, lowest, occurs)
     return (np.flatnonzero(occurs) + lowest).tolist()
+
+
+def mark(numbers: Any, lowest: int, occurs: Any) -> None:
+    """Set the flag of each number, from the lowest on."""
+    for number in numbers:
+        occurs[int(number) - lowest] = True
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -42,7 +54,18 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
+        loop = worth_compiling(look_up, len(labels), labels)
+        if loop is None:
+            return rows[labels.astype(np.int64) - lowest]
+        of_labels = np.empty(len(labels), dtype)
+        loop(labels, lowest, rows, of_labels)
+        return of_labels
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
+
+
+def look_up(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+    """Write the row of each label, from the rows of all labels from the lowest on."""
+    for i in range(labels.size):
+        of_labels[i] = rows[int(labels[i]) - lowest]

@@ -37,12 +37,12 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        It is infinite for a box whose area is too small for float64.
+        It is infinite for a box whose area is too small for float64. Returns (n,), or () if no box is in doubt.
         """
         repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
         exact = not self.border and not self.remainders[: 1 if repeated else None].any()
-        if exact and self._shortest() ** 2 >= _TINY:  # as nearly always
-            return np.broadcast_to(0.0, len(self.rounded))
+        if exact and self._have_sides(_TINY**0.5):  # as nearly always
+            return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
@@ -57,21 +57,21 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _shortest(self) -> float:
-        """The shortest side of the boxes, without their borders; 1 where there are no boxes."""
-        loop = worth_compiling(shortest_side, self.rounded.size, self.rounded)
-        if loop is not None and len(self.rounded):
-            return float(loop(self.rounded))
+    def _have_sides(self, least: float) -> bool:
+        """Whether all sides, without their borders, have at least some length."""
+        loop = worth_compiling(have_sides, self.rounded.size, self.rounded)
+        if loop is not None:
+            return bool(loop(self.rounded, least))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
-        return min((float((part[far] - part[far - 2]).min()) for part in parts for far in (2, 3)), default=1.0)
+        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
 
 
-def shortest_side(corners: Any) -> float:
-    """The shortest side of boxes xyxy."""
-    shortest = np.inf
+def have_sides(corners: Any, least: float) -> bool:
+    """Whether all sides of boxes xyxy have at least some length."""
+    every = True
     for i in range(len(corners)):
-        shortest = min(shortest, corners[i, 2] - corners[i, 0], corners[i, 3] - corners[i, 1])
-    return shortest
+        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
+    return every
 
 
 def exact_ious(

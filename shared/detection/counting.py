@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays.compiled import worth_compiling
 from .mending import Mending
 from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
@@ -49,12 +50,33 @@ def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes = outcomes.boxes
-    size, width = len(boxes.num_predictions), len(OUTCOMES)
-    table = np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
+    size, table = len(boxes.num_predictions), _outcomes_by_image(outcomes)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
     return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
+
+
+def _outcomes_by_image(outcomes: Outcomes) -> np.ndarray:
+    """How many predictions of each image have each outcome."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.num_predictions)
+    loop = worth_compiling(count_by_image, len(outcomes.outcome), outcomes.outcome)
+    if loop is None:
+        return np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
+    table = np.zeros((size, width), np.int64)
+    loop(boxes.num_predictions, outcomes.outcome, table)
+    return table
+
+
+def count_by_image(num_predictions: Any, outcome: Any, table: Any) -> None:
+    """Count the outcomes of the predictions of each image."""
+    start = 0
+    for image in range(num_predictions.size):
+        stop = start + num_predictions[image]
+        for i in range(start, stop):
+            table[image, outcome[i]] += 1
+        start = stop
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:

@@ -41,8 +41,11 @@ class Overlaps(NamedTuple):
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
-        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int8)
-        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
+        ious, over = self.pairs.ious, self.pairs.ious - float(threshold)
+        signs, near = np.sign(over).astype(np.int8), np.abs(over) <= self.error
+        if not near.any():
+            return signs, ious
+        ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int8)[place]
@@ -98,6 +101,7 @@ def overlaps(
     numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
     pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
     if any(boxes.any() for boxes in lost):
+        lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
         rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
         exact, place = exact_ious(ours, theirs, rows, columns)
