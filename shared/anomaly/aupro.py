@@ -8,17 +8,17 @@ then, for every region, a sum of integers over its pixels, so no curve has to be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
+from ..arrays.compiled import worth_compiling
 from ..arrays.options import as_fractions
 from ..arrays.sorting import indices, sorted_with
-from ..arrays.threads import in_threads, threads_for
+from ..arrays.threads import in_threads, runs_of_work, threads_for
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..ranking.quantities import Quantity
@@ -111,13 +111,7 @@ def areas_up_to(
     fractions = [limit.as_integer_ratio() for limit in limits]
     reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
     places = [_before_and_at(steps, *reach) for reach in reaches]
-    both = steps.above + steps.fp
-
-    def terms(pixels: Array) -> list[Array]:
-        twice = both[pixels]
-        return [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
-
-    sums = _region_sums(terms, step_of_pixel, region_sizes)
+    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
     areas = []
     for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
         low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
@@ -143,26 +137,59 @@ def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
 
 
 def _region_sums(
-    terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
+    """Sums over each region, three for each limit: the pixels whose step ends before it, their above + fp, and the
+    pixels whose step begins before it.
+    """
+    loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
+    if loop is None:
+        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
+    threads = threads_for(_WORK * len(step_of_pixel))
+    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
+    limits = np.asarray(places).T
+
+    def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
+        start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))
+        loop(step_of_pixel[start:stop], region_sizes[run], *limits, both, sums[run])
+
+    in_threads([partial(add_up, run) for run in runs_of_work(region_sizes, threads)], threads)
+    return sums.T.tolist()
+
+
+def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
+    """Add up the sums of each region, whose pixels follow those of the one before."""
+    start, furthest = 0, max(ends.max(), cuts.max())
+    for region in range(sizes.size):
+        stop = start + sizes[region]
+        for i in range(start, stop):
+            step = steps[i]
+            if step < furthest:
+                twice = both[step]
+                for limit in range(ends.size):
+                    before = step < ends[limit]
+                    sums[region, 3 * limit] += before
+                    sums[region, 3 * limit + 1] += before * twice
+                    sums[region, 3 * limit + 2] += step < cuts[limit]
+        start = stop
+
+
+def _region_sums_by_block(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+) -> list[list[int]]:
+    """As `_region_sums`, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    on_host = is_numpy_array(step_of_pixel)
-    block = _PIXELS if on_host else max(1, total)
+    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)
-
-    def sums_of(start: int) -> list[tuple[np.ndarray, int]]:
-        """Of each term, the sums from a start to the ends of regions within a block, and to the block's end."""
+    parts: list[list[np.ndarray]] = [[] for _ in range(3 * len(places))]
+    before = [0] * len(parts)
+    for start in range(0, total, block):
+        pixels = step_of_pixel[start : start + block]
+        twice = both[pixels]
+        columns = [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
         last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        columns = terms(step_of_pixel[start : start + block])
-        sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
-        return [(to_numpy(each[on_device(last, each)]), int(each[-1])) for each in sums]
-
-    starts = range(0, total, block)
-    blocks = in_threads([partial(sums_of, start) for start in starts], threads_for(_WORK * total) if on_host else 1)
-    sums = []
-    for parts in zip(*blocks):
-        before = accumulate((whole for _, whole in parts), initial=0)
-        running = np.concatenate([within + earlier for (within, _), earlier in zip(parts, before)])
-        sums.append(np.diff(running, prepend=0).tolist())
-    return sums
+        for i, column in enumerate(columns):
+            sums = xp.cumulative_sum(column, dtype=xp.int64)
+            parts[i].append(to_numpy(sums[on_device(last, sums)]) + before[i])
+            before[i] += int(sums[-1])
+    return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]

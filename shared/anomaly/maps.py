@@ -20,7 +20,7 @@ from .component_state import (
     component_columns,
 )
 from .image_scores import check_reduction, checked_reduction, reduced_maps
-from .masks import as_images, checked_maps, image_labels_of
+from .masks import CheckedMaps, as_images, checked_maps, image_labels_of
 from .regions import RegionPixels, check_sum, pixels_by_region
 from .samples import as_sample_ids, checked_ids
 from .spro import DefectPixels, check_defects, checked_defects, defect_columns, saturated_pixels
@@ -124,9 +124,10 @@ def map_state(
     rule = check_rule(components, pixel_threshold, min_predicted, min_object)
     maps = as_images(predictions, "predictions")
     truth = as_truth(references, maps, value, kind)
-    maps, masks = checked_maps(maps, truth.masks, kind)
+    checked = checked_maps(maps, truth.masks, kind)
+    maps, masks, _ = checked
 
-    of_images = _image_columns(maps, masks, truth.voids, image_scores, image_labels, image_reduction)
+    of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
     pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
@@ -146,13 +147,18 @@ def map_state(
 
 
 def _image_columns(
-    maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+    checked: CheckedMaps, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
 ) -> dict[str, Array]:
     """The scores and labels of images: from their own columns, or from their pixels."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
-    left = maps if voids is None else pixels_left(maps, voids)
-    scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
+    maps, masks, highest = checked
+    if image_scores is not None:
+        scores = as_scores(image_scores, "image_scores")
+    elif highest is not None and voids is None and image_reduction == "max":
+        scores = highest
+    else:
+        scores = reduced_maps(maps if voids is None else pixels_left(maps, voids), image_reduction)
     labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))

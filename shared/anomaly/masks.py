@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,19 @@ AsMask = Callable[[Array, str, bool], Array]
 _SWAPPED = "are predictions and references swapped?"
 
 
-def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
-    """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
+class CheckedMaps(NamedTuple):
+    """Scores in float32 or float64 and masks of the same shapes, as two stacks or two lists.
+
+    maxima: (N,) the highest score of each map, if a look for NaN has computed them
+    """
+
+    maps: Any
+    masks: Any
+    maxima: Array | None = None
+
+
+def checked_maps(maps: Any, masks: Any, regions: str) -> CheckedMaps:
+    """Check scores and masks.
 
     Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
     for NaN, other shapes and other values, and for masks in which regions cannot be found.
@@ -38,7 +49,7 @@ def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
     if regions == "labels":
         return _as_lists(maps, masks, as_region_numbers)
     checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
-    _check_shapes(checked[1])
+    _check_shapes(checked.masks)
     return checked
 
 
@@ -57,7 +68,7 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
     return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
 
 
-def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
+def _as_stacks(maps: Any, masks: Any) -> CheckedMaps | None:
     """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
     when its turn comes.
     """
@@ -68,25 +79,21 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     flags = masks if masks.dtype == xp.bool else masks == 1
     scores = maps if is_narrow(maps) else widen(maps, "predictions")
     binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-    return (scores, flags) if binary and not _has_nan(scores) else None
+    if not binary:
+        return None
+    # a maximum passes NaN on, and is faster than isnan of every pixel
+    highest = None if is_narrow(scores) or not math.prod(scores.shape) else maxima(scores)
+    has_nan = bool(xp.any(xp.isnan(scores if highest is None else highest)))
+    return None if has_nan else CheckedMaps(scores, flags, highest)
 
 
-def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
+def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> CheckedMaps:
     """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
     pairs = [
         _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
     ]
-    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
-
-
-def _has_nan(scores: Array) -> bool:
-    """Whether a stack of maps has a NaN."""
-    xp = array_namespace(scores)
-    if is_narrow(scores):
-        return bool(xp.any(xp.isnan(scores)))
-    # a maximum passes NaN on, and is faster than isnan of every pixel
-    return bool(math.prod(scores.shape) and xp.any(xp.isnan(maxima(scores))))
+    return CheckedMaps([score_map for score_map, _ in pairs], [mask for _, mask in pairs])
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:

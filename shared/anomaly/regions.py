@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy
+from ..arrays.compiled import worth_compiling
 from ..arrays.splitting import split
 from ..arrays.threads import in_threads, parts_of, threads_for
 from ..extras import extra
+from .region_runs import split_runs
 from .truth import DEFAULT_REGIONS
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 
 
 class RegionPixels(TypedDict):
@@ -65,29 +69,34 @@ def pixels_by_region(
     as of `split_regions`.
     """
     if not pairs:
-        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
     others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
     if voids is not None:
         others = [number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(others, voids)]
     num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
-    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
+    dtypes = {score_map.dtype for score_map, _ in pairs}
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
     # each fills the places of maps of its own
-    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=pairs[0][0].device)
-    places = (np.cumsum(num_normal) - num_normal).tolist()
+    normal = xp.empty((int(num_normal.sum()),), dtype=xp.result_type(*dtypes), device=pairs[0][0].device)
+    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(others) + len(normal)
+    loop = worth_compiling(split_runs, total, normal) if regions == "components" and len(dtypes) == 1 else None
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
         for i in range(len(pairs))[maps]:
-            void = None if voids is None else voids[i]
-            part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
-            normal[places[i] : places[i] + part.shape[0]] = part
-            splits.append((inside, sizes))
+            own, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            if not others[i]:
+                own[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own[:0], _NO_SIZES
+            elif loop is not None:
+                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own)
+            else:
+                own[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+            splits.append((anomalous, sizes))
         return splits
 
-    threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
+    threads = threads_for(total) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
     anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
     return {
@@ -97,6 +106,20 @@ def pixels_by_region(
         "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
+
+
+def _split_by_loop(
+    loop: Callable[..., np.ndarray],
+    score_map: np.ndarray,
+    mask: np.ndarray,
+    void: np.ndarray | None,
+    normal: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `split_regions` of a mask of booleans, with the normal pixels written into an array of their type."""
+    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
+    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
+    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
+    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
 
 
 def split_regions(

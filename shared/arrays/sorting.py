@@ -8,10 +8,11 @@ import numpy as np
 
 from .arrays import Array, array_namespace, is_numpy_array, widen
 from .compiled import worth_compiling
+from .halving import sort_halves
 from .radix import deal, radix_sorted
 from .sort_choice import radix_wins
 from .splitting import split
-from .threads import in_threads, parts_of, threads_for
+from .threads import in_threads, threads_for
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -21,10 +22,11 @@ def sort_in_place(scores: np.ndarray) -> None:
     if _compiles(scores) and radix_wins(scores):
         radix_sorted(scores, in_place=True)
         return
-    parts = parts_of(len(scores), threads_for(len(scores)))
-    if len(parts) > 1:  # takes no memory, unlike dealing
-        scores.partition([part.start for part in parts[1:]])
-    in_threads([scores[part].sort for part in parts], len(parts))
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
@@ -117,4 +119,7 @@ def _compiles(scores: np.ndarray) -> bool:
 
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
-    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
+    number = scores.shape[0]
+    if is_numpy_array(scores) and number <= 1 << 32:
+        return np.arange(number, dtype=np.uint32)
+    return array_namespace(scores).arange(number, device=scores.device)

@@ -57,6 +57,7 @@ FEW = {
     "any": np.concatenate([SPECIAL.astype(float), [5e-324, -5e-324, 1.7e308, -1.7e308], np.linspace(-2, 2, 41) / 3]),
     "of float32": SPECIAL.astype(float),
     "close": CLOSE,
+    "close, and two far away": np.concatenate([CLOSE, [-3e38, 3e38]]),  # the highest bytes order two of them
     "one": np.asarray([-0.1]),
     "none": np.asarray([]),
 }
@@ -65,14 +66,15 @@ counts_of_threads = pytest.mark.parametrize("threads", [1, 2, 3, 7])
 
 @ways
 @counts_of_threads
+@pytest.mark.parametrize("bucket", [32, 1 << 13])
 @pytest.mark.parametrize("name", FEW)
 @dtypes
 def test_radix_sorted(
-    way: Callable[..., Any], threads: int, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+    way: Callable[..., Any], threads: int, bucket: int, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(radix, "compiled", way)
     monkeypatch.setattr(radix, "threads_for", lambda _: threads)
-    monkeypatch.setattr(radix, "_BUCKET", 32)
+    monkeypatch.setattr(radix, "_BUCKET", bucket)
     rng = np.random.default_rng(0)
     with np.errstate(over="ignore"):
         scores = (rng.choice(FEW[name], 500) if len(FEW[name]) else FEW[name]).astype(dtype)
@@ -260,14 +262,15 @@ def test_plain_rows(way: Callable[..., Any], box_format: str) -> None:
 
 @ways
 @seeds
-def test_shortest_side(way: Callable[..., Any], seed: int) -> None:
+def test_have_sides(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 9, (7, 6)) / 3
     table[:, 2:4] += table[:, :2]
     rounded = table[:, :4]
-    found = way(corners.shortest_side)(rounded)
-    assert found == corners.Corners(rounded, np.zeros_like(rounded), 0)._shortest()
-    assert found == min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
+    shortest = min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
+    for least in (shortest, np.nextafter(shortest, 9)):
+        assert way(corners.have_sides)(rounded, least) == (least == shortest)
+        assert corners.Corners(rounded, np.zeros_like(rounded), 0)._have_sides(least) == (least == shortest)
 
 
 @ways
