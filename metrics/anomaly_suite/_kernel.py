@@ -26,7 +26,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -2375,6 +2375,80 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
+# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
+#
+# A sort by NumPy in threads, in place and without memory.
+#
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
+
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+
+
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort scores in ascending order, in place, NaN at the end, by at least two threads."""
+    cut = _halved(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
+
+
+def _halved(scores: np.ndarray) -> int:
+    """Move lower scores before higher ones, but for some near the median; return how many there are, about half."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (
+        len(half) * _near_middle(sample, median) // max(1, len(sample)) for half, sample in zip(halves, samples)
+    )
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
+
+
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
+
+
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move so many of the lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
+
+
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
+
+
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the content of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
+
+
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -2771,10 +2845,11 @@ def sort_in_place(scores: np.ndarray) -> None:
     if _compiles(scores) and radix_wins(scores):
         radix_sorted(scores, in_place=True)
         return
-    parts = parts_of(len(scores), threads_for(len(scores)))
-    if len(parts) > 1:  # takes no memory, unlike dealing
-        scores.partition([part.start for part in parts[1:]])
-    in_threads([scores[part].sort for part in parts], len(parts))
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
@@ -2867,7 +2942,10 @@ def _compiles(scores: np.ndarray) -> bool:
 
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
-    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
+    number = scores.shape[0]
+    if is_numpy_array(scores) and number <= 1 << 32:
+        return np.arange(number, dtype=np.uint32)
+    return array_namespace(scores).arange(number, device=scores.device)
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -4113,13 +4191,7 @@ def areas_up_to(
     fractions = [limit.as_integer_ratio() for limit in limits]
     reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
     places = [_before_and_at(steps, *reach) for reach in reaches]
-    both = steps.above + steps.fp
-
-    def terms(pixels: Array) -> list[Array]:
-        twice = both[pixels]
-        return [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
-
-    sums = _region_sums(terms, step_of_pixel, region_sizes)
+    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
     areas = []
     for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
         low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
@@ -4145,29 +4217,62 @@ def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
 
 
 def _region_sums(
-    terms: Callable[[Array], list[Array]], step_of_pixel: Array, region_sizes: np.ndarray
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sum the integers that `terms` holds for the steps of pixels over each region, some pixels at a time."""
+    """Sums over each region, three for each limit: the pixels whose step ends before it, their above + fp, and the
+    pixels whose step begins before it.
+    """
+    loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
+    if loop is None:
+        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
+    threads = threads_for(_WORK * len(step_of_pixel))
+    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
+    limits = np.asarray(places).T
+
+    def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
+        start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))
+        loop(step_of_pixel[start:stop], region_sizes[run], *limits, both, sums[run])
+
+    in_threads([partial(add_up, run) for run in runs_of_work(region_sizes, threads)], threads)
+    return sums.T.tolist()
+
+
+def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
+    """Add up the sums of each region, whose pixels follow those of the one before."""
+    start, furthest = 0, max(ends.max(), cuts.max())
+    for region in range(sizes.size):
+        stop = start + sizes[region]
+        for i in range(start, stop):
+            step = steps[i]
+            if step < furthest:
+                twice = both[step]
+                for limit in range(ends.size):
+                    before = step < ends[limit]
+                    sums[region, 3 * limit] += before
+                    sums[region, 3 * limit + 1] += before * twice
+                    sums[region, 3 * limit + 2] += step < cuts[limit]
+        start = stop
+
+
+def _region_sums_by_block(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+) -> list[list[int]]:
+    """As `_region_sums`, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    on_host = is_numpy_array(step_of_pixel)
-    block = _PIXELS if on_host else max(1, total)
+    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)
-
-    def sums_of(start: int) -> list[tuple[np.ndarray, int]]:
-        """Of each term, the sums from a start to the ends of regions within a block, and to the block's end."""
+    parts: list[list[np.ndarray]] = [[] for _ in range(3 * len(places))]
+    before = [0] * len(parts)
+    for start in range(0, total, block):
+        pixels = step_of_pixel[start : start + block]
+        twice = both[pixels]
+        columns = [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
         last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        columns = terms(step_of_pixel[start : start + block])
-        sums = [xp.cumulative_sum(column, dtype=xp.int64) for column in columns]
-        return [(to_numpy(each[on_device(last, each)]), int(each[-1])) for each in sums]
-
-    starts = range(0, total, block)
-    blocks = in_threads([partial(sums_of, start) for start in starts], threads_for(_WORK * total) if on_host else 1)
-    sums = []
-    for parts in zip(*blocks):
-        before = accumulate((whole for _, whole in parts), initial=0)
-        running = np.concatenate([within + earlier for (within, _), earlier in zip(parts, before)])
-        sums.append(np.diff(running, prepend=0).tolist())
-    return sums
+        for i, column in enumerate(columns):
+            sums = xp.cumulative_sum(column, dtype=xp.int64)
+            parts[i].append(to_numpy(sums[on_device(last, sums)]) + before[i])
+            before[i] += int(sums[-1])
+    return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]
 
 
 # ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
@@ -4276,8 +4381,19 @@ AsMask = Callable[[Array, str, bool], Array]
 _SWAPPED = "are predictions and references swapped?"
 
 
-def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
-    """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
+class CheckedMaps(NamedTuple):
+    """Scores in float32 or float64 and masks of the same shapes, as two stacks or two lists.
+
+    maxima: (N,) the highest score of each map, if a look for NaN has computed them
+    """
+
+    maps: Any
+    masks: Any
+    maxima: Array | None = None
+
+
+def checked_maps(maps: Any, masks: Any, regions: str) -> CheckedMaps:
+    """Check scores and masks.
 
     Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
     for NaN, other shapes and other values, and for masks in which regions cannot be found.
@@ -4286,7 +4402,7 @@ def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
     if regions == "labels":
         return _as_lists(maps, masks, as_region_numbers)
     checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
-    _check_shapes(checked[1])
+    _check_shapes(checked.masks)
     return checked
 
 
@@ -4305,7 +4421,7 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
     return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
 
 
-def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
+def _as_stacks(maps: Any, masks: Any) -> CheckedMaps | None:
     """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
     when its turn comes.
     """
@@ -4316,25 +4432,21 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     flags = masks if masks.dtype == xp.bool else masks == 1
     scores = maps if is_narrow(maps) else widen(maps, "predictions")
     binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-    return (scores, flags) if binary and not _has_nan(scores) else None
+    if not binary:
+        return None
+    # a maximum passes NaN on, and is faster than isnan of every pixel
+    highest = None if is_narrow(scores) or not math.prod(scores.shape) else maxima(scores)
+    has_nan = bool(xp.any(xp.isnan(scores if highest is None else highest)))
+    return None if has_nan else CheckedMaps(scores, flags, highest)
 
 
-def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
+def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> CheckedMaps:
     """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
     pairs = [
         _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
     ]
-    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
-
-
-def _has_nan(scores: Array) -> bool:
-    """Whether a stack of maps has a NaN."""
-    xp = array_namespace(scores)
-    if is_narrow(scores):
-        return bool(xp.any(xp.isnan(scores)))
-    # a maximum passes NaN on, and is faster than isnan of every pixel
-    return bool(math.prod(scores.shape) and xp.any(xp.isnan(maxima(scores))))
+    return CheckedMaps([score_map for score_map, _ in pairs], [mask for _, mask in pairs])
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
@@ -4530,6 +4642,88 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
     return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
 
 
+# ---- anomaly/region_runs.py ------------------------------------------------------------------------------------------
+#
+# A compiled split of a map's pixels into normal ones and those of regions, run by run.
+#
+# A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch, by
+# an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the regions.
+# Then whole runs are copied, instead of pixel by pixel. Source: He et al., A run-based two-scan labeling algorithm, 2008.
+
+def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
+    """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
+
+    Parameters: pixels (P,), row by row; inside (A,), the places of those in the mask, ascending; columns, the length of
+    a row; void (P,) booleans, pixels to leave out, none of them inside, or (0,) for none; normal and of_regions (A,),
+    which are written, in the order of the pixels.
+    Returns the regions' sizes, in the order of their first pixels.
+    """
+    number = end_of_row = row = 0
+    for i in range(inside.size):
+        number += i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] >= end_of_row
+        while inside[i] >= end_of_row:
+            end_of_row += columns
+    rows, starts, stops, parents = np.empty((4, number), np.int64)
+    run, end_of_row = -1, 0
+    for i in range(inside.size):
+        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] >= end_of_row:
+            while inside[i] >= end_of_row:
+                end_of_row += columns
+                row += 1
+            run += 1
+            rows[run], starts[run], parents[run] = row, inside[i], run
+        stops[run] = inside[i] + 1
+
+    above = 0
+    for run in range(number):
+        while rows[above] < rows[run] - 1 or (
+            rows[above] == rows[run] - 1 and stops[above] + columns < starts[run]
+        ):  # the run itself is never skipped
+            above += 1
+        other = above
+        while rows[other] == rows[run] - 1 and starts[other] + columns <= stops[run]:
+            first, second = other, run
+            while parents[first] != first:
+                parents[first] = parents[parents[first]]
+                first = parents[first]
+            while parents[second] != second:
+                parents[second] = parents[parents[second]]
+                second = parents[second]
+            parents[max(first, second)] = min(first, second)
+            other += 1
+
+    regions = 0
+    for run in range(number):  # a run has a parent before it, which has the number of its region already
+        if parents[run] == run:
+            parents[run] = regions
+            regions += 1
+        else:
+            parents[run] = parents[parents[run]]
+    sizes, places, place = np.zeros(regions, np.int64), np.empty(regions, np.int64), 0
+    for run in range(number):
+        sizes[parents[run]] += stops[run] - starts[run]
+    for region in range(regions):
+        places[region] = place
+        place += sizes[region]
+
+    place = begin = 0
+    for run in range(number + 1):
+        start = starts[run] if run < number else pixels.size
+        if void.size:
+            for i in range(begin, start):
+                if not void[i]:
+                    normal[place] = pixels[i]
+                    place += 1
+        else:
+            normal[place : place + start - begin] = pixels[begin:start]
+            place += start - begin
+        if run < number:
+            begin, region = stops[run], parents[run]
+            of_regions[places[region] : places[region] + begin - start] = pixels[start:begin]
+            places[region] += begin - start
+    return sizes
+
+
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
 # The truth about the pixels of images, from any form of references.
@@ -4607,6 +4801,8 @@ def _numbered(masks: Array, name: str) -> Array:
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
+
 
 class RegionPixels(TypedDict):
     """Scores of the pixels of maps.
@@ -4653,29 +4849,34 @@ def pixels_by_region(
     as of `split_regions`.
     """
     if not pairs:
-        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
     others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
     if voids is not None:
         others = [number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(others, voids)]
     num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
-    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
+    dtypes = {score_map.dtype for score_map, _ in pairs}
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
     # each fills the places of maps of its own
-    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=pairs[0][0].device)
-    places = (np.cumsum(num_normal) - num_normal).tolist()
+    normal = xp.empty((int(num_normal.sum()),), dtype=xp.result_type(*dtypes), device=pairs[0][0].device)
+    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(others) + len(normal)
+    loop = worth_compiling(split_runs, total, normal) if regions == "components" and len(dtypes) == 1 else None
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
         for i in range(len(pairs))[maps]:
-            void = None if voids is None else voids[i]
-            part, inside, sizes = split_regions(*pairs[i], void, regions=regions)
-            normal[places[i] : places[i] + part.shape[0]] = part
-            splits.append((inside, sizes))
+            own, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            if not others[i]:
+                own[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own[:0], _NO_SIZES
+            elif loop is not None:
+                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own)
+            else:
+                own[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+            splits.append((anomalous, sizes))
         return splits
 
-    threads = threads_for(sum(others) + len(normal)) if is_numpy_array(normal) else 1
+    threads = threads_for(total) if is_numpy_array(normal) else 1
     parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
     anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
     return {
@@ -4685,6 +4886,20 @@ def pixels_by_region(
         "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
+
+
+def _split_by_loop(
+    loop: Callable[..., np.ndarray],
+    score_map: np.ndarray,
+    mask: np.ndarray,
+    void: np.ndarray | None,
+    normal: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `split_regions` of a mask of booleans, with the normal pixels written into an array of their type."""
+    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
+    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
+    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
+    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
 
 
 def split_regions(
@@ -5604,9 +5819,10 @@ def map_state(
     rule = check_rule(components, pixel_threshold, min_predicted, min_object)
     maps = as_images(predictions, "predictions")
     truth = as_truth(references, maps, value, kind)
-    maps, masks = checked_maps(maps, truth.masks, kind)
+    checked = checked_maps(maps, truth.masks, kind)
+    maps, masks, _ = checked
 
-    of_images = _image_columns(maps, masks, truth.voids, image_scores, image_labels, image_reduction)
+    of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
     pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
@@ -5626,13 +5842,18 @@ def map_state(
 
 
 def _image_columns(
-    maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+    checked: CheckedMaps, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
 ) -> dict[str, Array]:
     """The scores and labels of images: from their own columns, or from their pixels."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
-    left = maps if voids is None else pixels_left(maps, voids)
-    scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
+    maps, masks, highest = checked
+    if image_scores is not None:
+        scores = as_scores(image_scores, "image_scores")
+    elif highest is not None and voids is None and image_reduction == "max":
+        scores = highest
+    else:
+        scores = reduced_maps(maps if voids is None else pixels_left(maps, voids), image_reduction)
     labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))

@@ -24,7 +24,7 @@ def sort_halves(scores: np.ndarray, threads: int) -> None:
     cut = _halved(scores)
     halves = scores[:cut], scores[cut:]
     numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_parted, *pair) for pair in zip(halves, numbers)], 2)
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
     in_threads([part.sort for half in parts for part in half], threads)
     if cut and cut < len(scores):
         first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
@@ -42,7 +42,7 @@ def _halved(scores: np.ndarray) -> int:
     first, second = (
         len(half) * _near_middle(sample, median) // max(1, len(sample)) for half, sample in zip(halves, samples)
     )
-    in_threads([partial(_part, *pair) for pair in zip(halves, (first, second))], 2)
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
     moved = min(middle - first, second)
     higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
     in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
@@ -55,19 +55,19 @@ def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
     return max(first, min(len(ascending) // 2, last))
 
 
-def _part(scores: np.ndarray, rank: int) -> None:
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
     """Move so many of the lowest scores to the front."""
     if 0 < rank < len(scores):
         scores.partition(rank)
 
 
-def _parted(scores: np.ndarray, number: int) -> list[np.ndarray]:
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
     if number < 2:
         return [scores]
     middle = len(scores) // 2
-    _part(scores, middle)
-    return [*_parted(scores[:middle], number // 2), *_parted(scores[middle:], number - number // 2)]
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
 
 
 def _exchange(first: np.ndarray, second: np.ndarray) -> None:
