@@ -2888,7 +2888,8 @@ def radix_sorted(
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
     parts = parts_of(len(keys), threads)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], threads)
+    look = _loop(ends_of_keys)  # a matter of microseconds, unless there are millions of scores
+    ends = in_threads([partial(look, keys[part], *bits) for part in parts], min(threads, threads_for(len(keys) // 8)))
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))

@@ -133,13 +133,35 @@ def _from_zero(sums: np.ndarray) -> np.ndarray:
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
     """Rank the predictions of each class; on_unknown, the rows of the predictions on an unknown object."""
     boxes = outcomes.boxes
-    tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
-    tags = tags << _FLAGS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+    tags = _tags(outcomes)
     tags[on_unknown] |= _ON_UNKNOWN
     ranked = []
     for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
         ranked.append(RankedClass(confidence[::-1], of_class[::-1], _last_of_each(confidence[::-1])))
     return ranked
+
+
+def _tags(outcomes: Outcomes) -> np.ndarray:
+    """The tag of each prediction, but for whether it is on an unknown object."""
+    boxes, outcome = outcomes.boxes, outcomes.outcome
+    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
+    loop = worth_compiling(write_tags, len(outcome), outcome)
+    if loop is None:
+        images: np.ndarray = boxes.image.astype(dtype)
+        return images << _FLAGS | _FLAGS_OF_OUTCOME[outcome]
+    tags = np.empty(len(outcome), dtype)
+    loop(boxes.num_predictions, outcome, _FLAGS_OF_OUTCOME, tags)
+    return tags
+
+
+def write_tags(num_predictions: Any, outcome: Any, flags: Any, tags: Any) -> None:
+    """Write the image of each prediction and the flags of its outcome."""
+    start = 0
+    for image in range(num_predictions.size):
+        stop = start + num_predictions[image]
+        for i in range(start, stop):
+            tags[i] = (image << _FLAGS) | flags[outcome[i]]
+        start = stop
 
 
 def of_each_class(
