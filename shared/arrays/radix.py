@@ -76,17 +76,17 @@ def radix_sorted(
     bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
-    parts = parts_of(len(keys), threads)
-    look = _loop(ends_of_keys)  # a matter of microseconds, unless there are millions of scores
-    ends = in_threads([partial(look, keys[part], *bits) for part in parts], min(threads, threads_for(len(keys) // 8)))
+    dealing = min(threads, threads_for(len(keys) // 4))  # which is a third of the work
+    parts = parts_of(len(keys), dealing)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealing)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((threads, num_kinds, 1 << num_bits), np.int64)
+    bins = np.zeros((dealing, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], threads
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealing
     )
     bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
     number = int(bucket_of[-1, -1]) + 1
@@ -102,7 +102,7 @@ def radix_sorted(
             partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
-        threads,
+        dealing,
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()

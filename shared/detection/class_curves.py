@@ -64,10 +64,9 @@ class RankedClass(NamedTuple):
         return sums
 
     def curve(self, sums: np.ndarray) -> Curve:
-        """Counts at each distinct confidence that occurs."""
-        tp, fp, opened, number = sums
-        occurs = number > np.concatenate([[0], number[:-1]])
-        return Curve(tp, fp, opened) if occurs.all() else Curve(tp[occurs], fp[occurs], opened[occurs])
+        """Counts at each distinct confidence, from the highest that occurs; others repeat the counts before them."""
+        tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
+        return Curve(tp, fp, opened)
 
     def mended(self, coming: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
         """The class with more true positives and without some false positives.

@@ -31,7 +31,8 @@ def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.
     if len(some):
         rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
         image = np.repeat(np.arange(len(some)), numbers[some])
-        for column in reversed([*boxes.T, *remainders.T]):  # the last counts first
+        exact = remainders.strides[0] == 0  # one row of zeros, repeated
+        for column in reversed([*boxes.T] if exact else [*boxes.T, *remainders.T]):  # the last counts first
             if len(rows) == len(some):
                 break
             values = column[rows]
