@@ -2684,7 +2684,7 @@ _MOVED = 1 << 15  # scores at a time, which fit a cache
 
 
 def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort scores in ascending order, in place, NaN at the end, by at least two threads."""
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
     cut = _halved(scores)
     halves = scores[:cut], scores[cut:]
     numbers = threads // 2, threads - threads // 2
@@ -2703,9 +2703,7 @@ def _halved(scores: np.ndarray) -> int:
     samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
     both = np.sort(np.concatenate(samples))
     median = both[len(both) // 2]
-    first, second = (
-        len(half) * _near_middle(sample, median) // max(1, len(sample)) for half, sample in zip(halves, samples)
-    )
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
     in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
     moved = min(middle - first, second)
     higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]

@@ -14,7 +14,7 @@ from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-_WORK = 16  # the curve of a prediction takes about as long as so many scores
+_WORK = 4  # summing up a prediction takes about as long as so many scores
 _RIGHT, _WRONG, _ON_UNKNOWN, _FLAGS = 1, 2, 4, 3  # flags of a tag, and how many bits they take
 _MANY = 1 << (32 - _FLAGS)  # images
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)

@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 
 from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
-from openworld_metrics.arrays import compiled, radix, sort_choice, sorting
+from openworld_metrics.anomaly import aupro
+from openworld_metrics.anomaly.region_runs import split_runs
+from openworld_metrics.anomaly.regions import split_regions
+from openworld_metrics.arrays import compiled, halving, radix, sort_choice, sorting
 from openworld_metrics.arrays.splitting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
-from openworld_metrics.detection import boxes, corners, overlap, pairs
+from openworld_metrics.detection import boxes, class_curves, classes, corners, counting, overlap, pairs
+from openworld_metrics.detection.outcomes import OUTCOMES
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import merge_counts
 from tests import cases
@@ -104,6 +108,49 @@ def test_sorted_with_compiled_or_not(dtype: str, monkeypatch: pytest.MonkeyPatch
         for one, other in zip(found, expected):
             np.testing.assert_array_equal(one, other)
         assert found[0].dtype == expected[0].dtype == scores.dtype
+
+
+@pytest.mark.parametrize("kinds", ["int16", "int64"])
+@dtypes
+def test_sorted_by_kind_with(dtype: str, kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    scores, of_kinds = rng.integers(0, 40, 500).astype(dtype) / 7, rng.choice([0, 1, 3, 400], 500).astype(kinds)
+    for worthwhile in (0, math.inf):
+        monkeypatch.setattr(compiled, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(sorting, "SMALL", 0)
+        parts = sorting.sorted_by_kind_with(scores, of_kinds, 401, np.arange(500, dtype=np.uint32))
+        assert len(parts) == 401
+        for kind, (ordered, payload) in enumerate(parts):
+            assert sorted(payload.tolist()) == np.flatnonzero(of_kinds == kind).tolist()
+            np.testing.assert_array_equal(ordered, np.sort(scores[of_kinds == kind]))
+            np.testing.assert_array_equal(ordered, scores[payload])
+
+
+SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "random": lambda rng, n: rng.random(n),
+    "ascending": lambda rng, n: np.sort(rng.random(n)),
+    "descending": lambda rng, n: np.sort(rng.random(n))[::-1],
+    "few": lambda rng, n: rng.integers(0, 3, n) / 2,
+    "one": lambda rng, n: np.full(n, 0.5),
+    "higher first": lambda rng, n: np.where(np.arange(n) < n // 3, 1.0, rng.random(n)),
+    "NaN": lambda rng, n: np.where(rng.random(n) < 0.4, np.nan, rng.random(n)),
+    "nearly all NaN": lambda rng, n: np.where(rng.random(n) < 0.8, np.nan, -np.inf),
+}
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+@pytest.mark.parametrize("shape", SHAPES)
+@dtypes
+def test_sort_halves(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halving, "_MOVED", 3)
+    for sample in (1, 8, 1 << 15):  # a sample of one score misleads
+        monkeypatch.setattr(halving, "_SAMPLE", sample)
+        for length in (2, 3, 10, 1001):
+            scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
+            expected = np.sort(scores)
+            halving.sort_halves(scores, threads)
+            np.testing.assert_array_equal(scores, expected)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +318,80 @@ def test_have_sides(way: Callable[..., Any], seed: int) -> None:
     for least in (shortest, np.nextafter(shortest, 9)):
         assert way(corners.have_sides)(rounded, least) == (least == shortest)
         assert corners.Corners(rounded, np.zeros_like(rounded), 0)._have_sides(least) == (least == shortest)
+
+
+@ways
+@seeds
+def test_classes_of_boxes(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    known, labels = [3, 1, -2], rng.integers(-4, 9, 30).astype(np.float64)
+    found = classes.evaluated_classes(known, 5, labels)
+    occurs = np.zeros(13, dtype=bool)
+    way(classes.mark)(labels, -4, occurs)
+    assert (np.flatnonzero(occurs) - 4).tolist() == sorted(set(labels.astype(int).tolist()))
+    rows, places = np.empty(30, np.int16), np.zeros(13, np.int16)
+    places[np.asarray(found) + 4] = np.arange(len(found))
+    way(classes.look_up)(labels, -4, places, rows)
+    assert rows.tolist() == classes.rows_of(labels, found).tolist() == [found.index(label) for label in labels]
+
+
+@ways
+@seeds
+def test_outcomes_of_images(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    number = rng.integers(0, 5, 6)
+    image, outcome = np.repeat(np.arange(6), number), rng.integers(0, len(OUTCOMES), number.sum()).astype(np.int8)
+    table = np.zeros((6, len(OUTCOMES)), np.int64)
+    way(counting.count_by_image)(number, outcome, table)
+    expected = [[np.count_nonzero((image == i) & (outcome == code)) for code in range(len(OUTCOMES))] for i in range(6)]
+    assert table.tolist() == expected
+    for dtype in (np.uint32, np.uint64):
+        tags = np.empty(len(outcome), dtype)
+        way(class_curves.write_tags)(number, outcome, class_curves._FLAGS_OF_OUTCOME, tags)
+        assert tags.tolist() == (8 * image + class_curves._FLAGS_OF_OUTCOME[outcome]).tolist()
+
+
+@ways
+@seeds
+def test_running_sums(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    confidence = np.sort(rng.integers(0, 6, 12) / 8)[::-1]
+    tags, counts = (8 * rng.integers(0, 4, 12) + rng.integers(0, 8, 12)).astype(np.uint32), rng.integers(0, 4, 4)
+    ranked = class_curves.RankedClass(confidence, tags, class_curves._last_of_each(confidence))
+    sums = np.empty((4, len(ranked.last)), np.int64)
+    way(class_curves.running_sums)(tags, ranked.last, counts, sums)
+    assert sums.tolist() == ranked.sums(counts).tolist()
+    levels = sorted(set(confidence.tolist()), reverse=True)
+    flags = [tags & 1, tags >> 1 & 1, tags >> 2 & 1, np.ones(12, int)]
+    assert sums.tolist() == [[int((f * counts[tags >> 3])[confidence >= c].sum()) for c in levels] for f in flags]
+
+
+@ways
+@seeds
+def test_split_runs(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for density in (0.05, 0.2, 0.4, 0.6, 0.9, 1.0):
+        scores, shape = rng.random((8, 9)), tuple(rng.integers(1, 9, 2).tolist())
+        scores, mask, void = scores[: shape[0], : shape[1]], rng.random(shape) < density, rng.random(shape) < 0.2
+        for left_out in (None, void):
+            inside = mask if left_out is None else mask & ~left_out
+            normal, anomalous, sizes = split_regions(scores, inside, left_out)
+            parts = np.empty_like(normal), np.empty_like(anomalous)
+            empty = np.zeros(0, dtype=bool) if left_out is None else left_out.ravel()
+            found = way(split_runs)(scores.ravel(), np.flatnonzero(inside), shape[1], empty, *parts)
+            for one, other in zip((*parts, found), (normal, anomalous, sizes)):
+                np.testing.assert_array_equal(one, other)
+
+
+@ways
+@seeds
+def test_region_sums(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, 5)
+    steps, both, places = rng.integers(0, 9, sizes.sum()), rng.integers(0, 99, 9), [(2, 3), (7, 7), (0, 1)]
+    sums = np.zeros((5, 9), np.int64)
+    way(aupro.region_sums)(steps, sizes, *np.asarray(places).T, both, sums)
+    assert sums.T.tolist() == aupro._region_sums_by_block(steps, both, places, sizes)
 
 
 @ways
