@@ -2420,12 +2420,82 @@ class PreparedTable(Prepared):
         return self.metric.tables(self, results)
 
 
+# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
+#
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
+#
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
 # Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 18  # bits of a mantissa
+_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # adding a ratio takes about as long as so many scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -2478,7 +2548,39 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is None:
+        return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    sums = np.zeros((_EXPONENTS, 3), np.int64)
+    loop(sizes, counts, totals, sums)
+    return sum(
+        number << (RATIO_UNIT - 53 + 1 - exponent + _PIECE * piece)  # of a ratio from 2^-exponent to below twice that
+        for exponent, pieces_of in enumerate(sums.tolist())
+        for piece, number in enumerate(pieces_of)
+        if number
+    )
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
+    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+
+    The sums fit int64, since the sizes sum to at most 2^40.
+    """
+    ratios = np.empty(_AT_ONCE)
+    patterns = ratios.view(np.int64)
+    mask = (1 << _PIECE) - 1
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        for i in range(length):
+            ratios[i] = counts[start + i] / totals[start + i]
+        for i in range(length):
+            pattern, size = patterns[i], sizes[start + i]
+            if pattern:  # not 0.0
+                exponent = 1023 - (pattern >> 52)
+                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
+                sums[exponent, 0] += size * (mantissa & mask)
+                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
+                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
@@ -2573,72 +2675,6 @@ def check_rows(table: Mapping[str, Any]) -> None:
 
 def _place(name: str) -> str:
     return f"state[{name!r}]"
-
-
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
 
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------

@@ -3611,6 +3611,10 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 18  # bits of a mantissa
+_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # adding a ratio takes about as long as so many scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -3663,7 +3667,39 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is None:
+        return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    sums = np.zeros((_EXPONENTS, 3), np.int64)
+    loop(sizes, counts, totals, sums)
+    return sum(
+        number << (RATIO_UNIT - 53 + 1 - exponent + _PIECE * piece)  # of a ratio from 2^-exponent to below twice that
+        for exponent, pieces_of in enumerate(sums.tolist())
+        for piece, number in enumerate(pieces_of)
+        if number
+    )
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
+    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+
+    The sums fit int64, since the sizes sum to at most 2^40.
+    """
+    ratios = np.empty(_AT_ONCE)
+    patterns = ratios.view(np.int64)
+    mask = (1 << _PIECE) - 1
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        for i in range(length):
+            ratios[i] = counts[start + i] / totals[start + i]
+        for i in range(length):
+            pattern, size = patterns[i], sizes[start + i]
+            if pattern:  # not 0.0
+                exponent = 1023 - (pattern >> 52)
+                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
+                sums[exponent, 0] += size * (mantissa & mask)
+                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
+                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:

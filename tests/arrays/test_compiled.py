@@ -14,7 +14,7 @@ from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.region_runs import split_runs
 from openworld_metrics.anomaly.regions import split_regions
-from openworld_metrics.arrays import compiled, halving, radix, sort_choice, sorting
+from openworld_metrics.arrays import compiled, halving, radix, ratios, sort_choice, sorting
 from openworld_metrics.arrays.splitting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
 from openworld_metrics.detection import boxes, class_curves, classes, corners, counting, overlap, pairs
@@ -392,6 +392,19 @@ def test_region_sums(way: Callable[..., Any], seed: int) -> None:
     sums = np.zeros((5, 9), np.int64)
     way(aupro.region_sums)(steps, sizes, *np.asarray(places).T, both, sums)
     assert sums.T.tolist() == aupro._region_sums_by_block(steps, both, places, sizes)
+
+
+@ways
+@seeds
+def test_add_ratios(way: Callable[..., Any], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    totals = rng.integers(1, 1 << rng.choice([3, 40]), 70)
+    counts = np.minimum(totals, (totals * rng.random(70) ** 30 if seed % 2 else totals * rng.integers(0, 2, 70)))
+    sizes = rng.integers(0, 1 << 33, 70)
+    expected = ratios.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40)
+    monkeypatch.setattr(ratios, "_AT_ONCE", 16)
+    monkeypatch.setattr(ratios, "worth_compiling", lambda function, *_: way(function))
+    assert ratios.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40) == expected
 
 
 @ways
