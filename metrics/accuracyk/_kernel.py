@@ -1636,7 +1636,7 @@ def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
     """Whether a column has floats that were not rounded, so that few rows are equal."""
     for state in states:
         if not ROUNDED & state.keys():
-            for name in columns:  # of integers in NumPy, nearly always, which need no call
+            for name in columns:  # nearly always NumPy integers, which need no call
                 column = state[name]
                 if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
                     return True
@@ -2495,7 +2495,7 @@ _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 _PIECE = 18  # bits of a mantissa
 _EXPONENTS = 65  # of ratios from 2^-64 to 1
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # adding a ratio takes about as long as so many scores
+_RATIO_WORK = 4  # the cost of a ratio, in scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -2547,14 +2547,17 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
     loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
     if loop is None:
         return sum_of_shares(sizes, ratio_of(counts, totals), total)
     sums = np.zeros((_EXPONENTS, 3), np.int64)
     loop(sizes, counts, totals, sums)
     return sum(
-        number << (RATIO_UNIT - 53 + 1 - exponent + _PIECE * piece)  # of a ratio from 2^-exponent to below twice that
+        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
         for exponent, pieces_of in enumerate(sums.tolist())
         for piece, number in enumerate(pieces_of)
         if number

@@ -1007,7 +1007,7 @@ def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
     """Whether a column has floats that were not rounded, so that few rows are equal."""
     for state in states:
         if not ROUNDED & state.keys():
-            for name in columns:  # of integers in NumPy, nearly always, which need no call
+            for name in columns:  # nearly always NumPy integers, which need no call
                 column = state[name]
                 if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
                     return True
@@ -2671,7 +2671,7 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- arrays/halving.py -----------------------------------------------------------------------------------------------
 #
-# A sort by NumPy in threads, in place and without memory.
+# Sort in place by NumPy in several threads, without extra memory.
 #
 # [low | high][low | high]  two threads part a half of the scores each, at about the median of all
 # [low | low ][high | high] two blocks of equal length change places, piece by piece
@@ -2685,7 +2685,7 @@ _MOVED = 1 << 15  # scores at a time, which fit a cache
 
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _halved(scores)
+    cut = _part_near_median(scores)
     halves = scores[:cut], scores[cut:]
     numbers = threads // 2, threads - threads // 2
     parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
@@ -2696,8 +2696,8 @@ def sort_halves(scores: np.ndarray, threads: int) -> None:
         scores[first:last].sort()
 
 
-def _halved(scores: np.ndarray) -> int:
-    """Move lower scores before higher ones, but for some near the median; return how many there are, about half."""
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
     middle = len(scores) // 2
     halves = scores[:middle], scores[middle:]
     samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
@@ -2718,7 +2718,7 @@ def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
 
 
 def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move so many of the lowest scores to the front."""
+    """Move the `rank` lowest scores to the front."""
     if 0 < rank < len(scores):
         scores.partition(rank)
 
@@ -2733,7 +2733,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 
 def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the content of two arrays."""
+    """Exchange the contents of two arrays."""
     for start in range(0, len(first), _MOVED):
         piece = slice(start, start + _MOVED)
         held = first[piece].copy()
@@ -2746,8 +2746,8 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
 # Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
-# all the memory that a sort takes.
+# cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
+# array into one new array, which is all the memory that a sort takes.
 #
 # No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
@@ -2799,7 +2799,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -2808,17 +2808,17 @@ def radix_sorted(
     bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
-    dealing = min(threads, threads_for(len(keys) // 4))  # which is a third of the work
-    parts = parts_of(len(keys), dealing)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealing)
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((dealing, num_kinds, 1 << num_bits), np.int64)
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealing
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
     )
     bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
     number = int(bucket_of[-1, -1]) + 1
@@ -2834,7 +2834,7 @@ def radix_sorted(
             partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
-        dealing,
+        dealers,
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
@@ -2919,27 +2919,27 @@ def sort_buckets(
 ) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
 
-    The highest three of them order most buckets but for a few neighbours, which are then inserted where they belong.
-    If that moves more keys than the bucket has, it is sorted by all digits.
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
     """
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
-    none = all_bits ^ all_bits
+    zero = all_bits ^ all_bits
     for bucket in range(starts.size - 1):
         start, stop = starts[bucket], starts[bucket + 1]
         ours, theirs = keys[start:stop], spare[: stop - start]
         carried, others = payload[start:stop], moved[: stop - start]
-        some, every = none, all_bits
+        some, every = zero, all_bits
         for i in range(ours.size):
             key = ours[i]
             key ^= all_bits * (key >> top) | sign_bit
             ours[i] = key
             some |= key
             every &= key
-        differing, lowest = some ^ every, none
+        differing, lowest = some ^ every, zero
         while (differing >> lowest) > _THREE_BYTES:
-            lowest += byte // byte
+            lowest += byte
         swapped = False
         while True:
             digits, left = 0, differing >> lowest
@@ -2969,23 +2969,25 @@ def sort_buckets(
                     ours, theirs, carried, others = theirs, ours, others, carried
                     swapped = not swapped
                 shift += byte
-            left_to_move = ours.size if lowest else 0
-            for i in range(1, ours.size if lowest else 0):
-                if ours[i - 1] > ours[i] and left_to_move:
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else 0
-                    while place and ours[place - 1] > key and left_to_move:
+                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
                             carried[place] = carried[place - 1]
                         place -= 1
-                        left_to_move -= 1
+                        moves -= 1
                     ours[place] = key
                     if payload.size:
                         carried[place] = load
-            if left_to_move or not lowest:
+            if moves:
                 break
-            lowest = none
+            lowest = zero
         for i in range(ours.size):
             key = ours[i]
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
@@ -3181,8 +3183,8 @@ def sorted_by_kind_with(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The scores of each kind in ascending order, each with its payload.
 
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
-    equal scores of a kind come in any order.
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
     """
     if kinds.itemsize <= 2 and _compiles(scores):
         unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
@@ -3614,7 +3616,7 @@ _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 _PIECE = 18  # bits of a mantissa
 _EXPONENTS = 65  # of ratios from 2^-64 to 1
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # adding a ratio takes about as long as so many scores
+_RATIO_WORK = 4  # the cost of a ratio, in scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -3666,14 +3668,17 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
     loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
     if loop is None:
         return sum_of_shares(sizes, ratio_of(counts, totals), total)
     sums = np.zeros((_EXPONENTS, 3), np.int64)
     loop(sizes, counts, totals, sums)
     return sum(
-        number << (RATIO_UNIT - 53 + 1 - exponent + _PIECE * piece)  # of a ratio from 2^-exponent to below twice that
+        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
         for exponent, pieces_of in enumerate(sums.tolist())
         for piece, number in enumerate(pieces_of)
         if number

@@ -1006,7 +1006,7 @@ def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
     """Whether a column has floats that were not rounded, so that few rows are equal."""
     for state in states:
         if not ROUNDED & state.keys():
-            for name in columns:  # of integers in NumPy, nearly always, which need no call
+            for name in columns:  # nearly always NumPy integers, which need no call
                 column = state[name]
                 if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
                     return True
@@ -3075,11 +3075,11 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        It is infinite for a box whose area is too small for float64. Returns (n,), or () if no box is in doubt.
+        It is infinite for a box whose area is too small for float64. Returns an array (n,), or a zero of shape () if
+        no box is in doubt.
         """
-        repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
-        exact = not self.border and not self.remainders[: 1 if repeated else None].any()
-        if exact and self._have_sides(_TINY**0.5):  # as nearly always
+        exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
+        if exact and self._sides_reach(_TINY**0.5):  # as nearly always
             return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
@@ -3095,17 +3095,22 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _have_sides(self, least: float) -> bool:
-        """Whether all sides, without their borders, have at least some length."""
-        loop = worth_compiling(have_sides, self.rounded.size, self.rounded)
+    def _sides_reach(self, least: float) -> bool:
+        """Whether each side, without its border, is at least `least` long."""
+        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
         if loop is not None:
             return bool(loop(self.rounded, least))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
         return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
 
 
-def have_sides(corners: Any, least: float) -> bool:
-    """Whether all sides of boxes xyxy have at least some length."""
+def repeats_zeros(remainders: np.ndarray) -> bool:
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    return len(remainders) > 1 and remainders.strides[0] == 0
+
+
+def sides_reach(corners: Any, least: float) -> bool:
+    """Whether each side of boxes xyxy is at least `least` long."""
     every = True
     for i in range(len(corners)):
         every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
@@ -3697,7 +3702,7 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     if highest - lowest >= max(len(numbers), _FEW):
         return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(mark, len(numbers), numbers)
+    loop = worth_compiling(flag_numbers, len(numbers), numbers)
     if loop is None:
         occurs[numbers.astype(np.int64) - lowest] = True
     else:
@@ -3705,7 +3710,7 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     return (np.flatnonzero(occurs) + lowest).tolist()
 
 
-def mark(numbers: Any, lowest: int, occurs: Any) -> None:
+def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
     """Set the flag of each number, from the lowest on."""
     for number in numbers:
         occurs[int(number) - lowest] = True
@@ -3718,7 +3723,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(look_up, len(labels), labels)
+        loop = worth_compiling(write_rows, len(labels), labels)
         if loop is None:
             return rows[labels.astype(np.int64) - lowest]
         of_labels = np.empty(len(labels), dtype)
@@ -3729,7 +3734,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
 
 
-def look_up(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
     """Write the row of each label, from the rows of all labels from the lowest on."""
     for i in range(labels.size):
         of_labels[i] = rows[int(labels[i]) - lowest]
@@ -3976,18 +3981,14 @@ def _outcomes_by_image(outcomes: Outcomes) -> np.ndarray:
     if loop is None:
         return np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
     table = np.zeros((size, width), np.int64)
-    loop(boxes.num_predictions, outcomes.outcome, table)
+    loop(boxes.image, outcomes.outcome, table)
     return table
 
 
-def count_by_image(num_predictions: Any, outcome: Any, table: Any) -> None:
+def count_by_image(image: Any, outcome: Any, table: Any) -> None:
     """Count the outcomes of the predictions of each image."""
-    start = 0
-    for image in range(num_predictions.size):
-        stop = start + num_predictions[image]
-        for i in range(start, stop):
-            table[image, outcome[i]] += 1
-        start = stop
+    for i in range(outcome.size):
+        table[image[i], outcome[i]] += 1
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
@@ -4185,7 +4186,7 @@ _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 _PIECE = 18  # bits of a mantissa
 _EXPONENTS = 65  # of ratios from 2^-64 to 1
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # adding a ratio takes about as long as so many scores
+_RATIO_WORK = 4  # the cost of a ratio, in scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -4237,14 +4238,17 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
     loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
     if loop is None:
         return sum_of_shares(sizes, ratio_of(counts, totals), total)
     sums = np.zeros((_EXPONENTS, 3), np.int64)
     loop(sizes, counts, totals, sums)
     return sum(
-        number << (RATIO_UNIT - 53 + 1 - exponent + _PIECE * piece)  # of a ratio from 2^-exponent to below twice that
+        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
         for exponent, pieces_of in enumerate(sums.tolist())
         for piece, number in enumerate(pieces_of)
         if number
@@ -4291,7 +4295,7 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- arrays/halving.py -----------------------------------------------------------------------------------------------
 #
-# A sort by NumPy in threads, in place and without memory.
+# Sort in place by NumPy in several threads, without extra memory.
 #
 # [low | high][low | high]  two threads part a half of the scores each, at about the median of all
 # [low | low ][high | high] two blocks of equal length change places, piece by piece
@@ -4305,7 +4309,7 @@ _MOVED = 1 << 15  # scores at a time, which fit a cache
 
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _halved(scores)
+    cut = _part_near_median(scores)
     halves = scores[:cut], scores[cut:]
     numbers = threads // 2, threads - threads // 2
     parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
@@ -4316,8 +4320,8 @@ def sort_halves(scores: np.ndarray, threads: int) -> None:
         scores[first:last].sort()
 
 
-def _halved(scores: np.ndarray) -> int:
-    """Move lower scores before higher ones, but for some near the median; return how many there are, about half."""
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
     middle = len(scores) // 2
     halves = scores[:middle], scores[middle:]
     samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
@@ -4338,7 +4342,7 @@ def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
 
 
 def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move so many of the lowest scores to the front."""
+    """Move the `rank` lowest scores to the front."""
     if 0 < rank < len(scores):
         scores.partition(rank)
 
@@ -4353,7 +4357,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 
 def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the content of two arrays."""
+    """Exchange the contents of two arrays."""
     for start in range(0, len(first), _MOVED):
         piece = slice(start, start + _MOVED)
         held = first[piece].copy()
@@ -4366,8 +4370,8 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
 # Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-# cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
-# all the memory that a sort takes.
+# cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
+# array into one new array, which is all the memory that a sort takes.
 #
 # No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
 # in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
@@ -4419,7 +4423,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -4428,17 +4432,17 @@ def radix_sorted(
     bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
-    dealing = min(threads, threads_for(len(keys) // 4))  # which is a third of the work
-    parts = parts_of(len(keys), dealing)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealing)
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((dealing, num_kinds, 1 << num_bits), np.int64)
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealing
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
     )
     bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
     number = int(bucket_of[-1, -1]) + 1
@@ -4454,7 +4458,7 @@ def radix_sorted(
             partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
-        dealing,
+        dealers,
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
@@ -4539,27 +4543,27 @@ def sort_buckets(
 ) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
 
-    The highest three of them order most buckets but for a few neighbours, which are then inserted where they belong.
-    If that moves more keys than the bucket has, it is sorted by all digits.
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
     """
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
-    none = all_bits ^ all_bits
+    zero = all_bits ^ all_bits
     for bucket in range(starts.size - 1):
         start, stop = starts[bucket], starts[bucket + 1]
         ours, theirs = keys[start:stop], spare[: stop - start]
         carried, others = payload[start:stop], moved[: stop - start]
-        some, every = none, all_bits
+        some, every = zero, all_bits
         for i in range(ours.size):
             key = ours[i]
             key ^= all_bits * (key >> top) | sign_bit
             ours[i] = key
             some |= key
             every &= key
-        differing, lowest = some ^ every, none
+        differing, lowest = some ^ every, zero
         while (differing >> lowest) > _THREE_BYTES:
-            lowest += byte // byte
+            lowest += byte
         swapped = False
         while True:
             digits, left = 0, differing >> lowest
@@ -4589,23 +4593,25 @@ def sort_buckets(
                     ours, theirs, carried, others = theirs, ours, others, carried
                     swapped = not swapped
                 shift += byte
-            left_to_move = ours.size if lowest else 0
-            for i in range(1, ours.size if lowest else 0):
-                if ours[i - 1] > ours[i] and left_to_move:
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else 0
-                    while place and ours[place - 1] > key and left_to_move:
+                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
                             carried[place] = carried[place - 1]
                         place -= 1
-                        left_to_move -= 1
+                        moves -= 1
                     ours[place] = key
                     if payload.size:
                         carried[place] = load
-            if left_to_move or not lowest:
+            if moves:
                 break
-            lowest = none
+            lowest = zero
         for i in range(ours.size):
             key = ours[i]
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
@@ -4801,8 +4807,8 @@ def sorted_by_kind_with(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The scores of each kind in ascending order, each with its payload.
 
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
-    equal scores of a kind come in any order.
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
     """
     if kinds.itemsize <= 2 and _compiles(scores):
         unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
@@ -4866,9 +4872,10 @@ def indices(scores: Array) -> Array:
 # Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-_WORK = 4  # summing up a prediction takes about as long as so many scores
-_RIGHT, _WRONG, _ON_UNKNOWN, _FLAGS = 1, 2, 4, 3  # flags of a tag, and how many bits they take
-_MANY = 1 << (32 - _FLAGS)  # images
+_WORK = 4  # the cost of a prediction, in scores
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAG_BITS = 3
+_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
 _FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
 _FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
@@ -4897,7 +4904,7 @@ class RankedClass(NamedTuple):
     @property
     def image(self) -> np.ndarray:
         """The image of each prediction."""
-        return (self.tags >> _FLAGS).astype(np.int64)
+        return (self.tags >> _FLAG_BITS).astype(np.int64)
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
@@ -4916,7 +4923,7 @@ class RankedClass(NamedTuple):
         return sums
 
     def curve(self, sums: np.ndarray) -> Curve:
-        """Counts at each distinct confidence, from the highest that occurs; others repeat the counts before them."""
+        """Counts at each distinct confidence, from the highest that occurs; the others repeat the counts before."""
         tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
         return Curve(tp, fp, opened)
 
@@ -4943,12 +4950,12 @@ class RankedClass(NamedTuple):
 
 
 def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
-    """The sums of `RankedClass.sums`."""
+    """Fill `sums` with the running counts of `RankedClass.sums`."""
     right = wrong = on_unknown = number = i = 0
     for k in range(last.size):
         while i <= last[k]:
             tag = tags[i]
-            count = counts[tag >> _FLAGS]
+            count = counts[tag >> _FLAG_BITS]
             right += count if tag & _RIGHT else 0
             wrong += count if tag & _WRONG else 0
             on_unknown += count if tag & _ON_UNKNOWN else 0
@@ -4961,7 +4968,8 @@ class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, places: (K,) how many true positives, and distinct confidences before, reach each of their confidences
+    tp, places: (K,) how many true positives, and how many distinct confidences of the class before mending, are at or
+        above each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
@@ -4988,31 +4996,29 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     tags[on_unknown] |= _ON_UNKNOWN
     ranked = []
     for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
-        ranked.append(RankedClass(confidence[::-1], of_class[::-1], _last_of_each(confidence[::-1])))
+        ranked.append(
+            RankedClass(confidence[::-1], np.ascontiguousarray(of_class[::-1]), _last_of_each(confidence[::-1]))
+        )
     return ranked
 
 
 def _tags(outcomes: Outcomes) -> np.ndarray:
-    """The tag of each prediction, but for whether it is on an unknown object."""
+    """Tags of the predictions, without the flag of unknown objects."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
+    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
     loop = worth_compiling(write_tags, len(outcome), outcome)
     if loop is None:
         images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAGS | _FLAGS_OF_OUTCOME[outcome]
+        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
     tags = np.empty(len(outcome), dtype)
-    loop(boxes.num_predictions, outcome, _FLAGS_OF_OUTCOME, tags)
+    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
     return tags
 
 
-def write_tags(num_predictions: Any, outcome: Any, flags: Any, tags: Any) -> None:
+def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
     """Write the image of each prediction and the flags of its outcome."""
-    start = 0
-    for image in range(num_predictions.size):
-        stop = start + num_predictions[image]
-        for i in range(start, stop):
-            tags[i] = (image << _FLAGS) | flags[outcome[i]]
-        start = stop
+    for i in range(outcome.size):
+        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
 
 
 def of_each_class(
@@ -5077,7 +5083,7 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
+    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
     rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
     return tp[rises], fp[rises]
 
@@ -5341,18 +5347,19 @@ class RankedClasses(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown, the rows of those on an unknown object."""
+        """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
         return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes, taking, going = self.boxes, mending.taking, mending.going
         into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+
+        def of_boxes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return boxes.image[rows], boxes.confidence[rows]
+
         for row in np.union1d(out_of, into).tolist():
-            coming_and_going = taking[into == row], going[out_of == row]
-            changed[row] = self.ranked[row].mended(
-                *((boxes.image[rows], boxes.confidence[rows]) for rows in coming_and_going)
-            )
+            changed[row] = self.ranked[row].mended(of_boxes(taking[into == row]), of_boxes(going[out_of == row]))
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
@@ -6020,8 +6027,8 @@ def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.
     if len(some):
         rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
         image = np.repeat(np.arange(len(some)), numbers[some])
-        exact = remainders.strides[0] == 0  # one row of zeros, repeated
-        for column in reversed([*boxes.T] if exact else [*boxes.T, *remainders.T]):  # the last counts first
+        columns = [*boxes.T] if repeats_zeros(remainders) else [*boxes.T, *remainders.T]
+        for column in reversed(columns):  # the last counts first
             if len(rows) == len(some):
                 break
             values = column[rows]

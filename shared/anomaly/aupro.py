@@ -139,7 +139,9 @@ def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
 def _region_sums(
     step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
 ) -> list[list[int]]:
-    """Sums over each region, three for each limit: the pixels whose step ends before it, their above + fp, and the
+    """Three sums for each limit and region.
+
+    They are the number of pixels whose step ends before the limit, Σ (above + fp) of these pixels, and the number of
     pixels whose step begins before it.
     """
     loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
@@ -147,11 +149,11 @@ def _region_sums(
         return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
     threads = threads_for(_WORK * len(step_of_pixel))
     sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
-    limits = np.asarray(places).T
+    ends_and_cuts = np.asarray(places).T.copy()
 
     def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
         start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))
-        loop(step_of_pixel[start:stop], region_sizes[run], *limits, both, sums[run])
+        loop(step_of_pixel[start:stop], region_sizes[run], *ends_and_cuts, both, sums[run])
 
     in_threads([partial(add_up, run) for run in runs_of_work(region_sizes, threads)], threads)
     return sums.T.tolist()
@@ -181,7 +183,7 @@ def _region_sums_by_block(
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
     block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
     ends = np.cumsum(region_sizes)
-    parts: list[list[np.ndarray]] = [[] for _ in range(3 * len(places))]
+    parts = [[np.zeros(0, np.int64)] for _ in range(3 * len(places))]
     before = [0] * len(parts)
     for start in range(0, total, block):
         pixels = step_of_pixel[start : start + block]

@@ -31,7 +31,7 @@ _SWAPPED = "are predictions and references swapped?"
 class CheckedMaps(NamedTuple):
     """Scores in float32 or float64 and masks of the same shapes, as two stacks or two lists.
 
-    maxima: (N,) the highest score of each map, if a look for NaN has computed them
+    maxima: (N,) the highest score of each map; None unless the check for NaN computed it
     """
 
     maps: Any
@@ -40,7 +40,7 @@ class CheckedMaps(NamedTuple):
 
 
 def checked_maps(maps: Any, masks: Any, regions: str) -> CheckedMaps:
-    """Check scores and masks.
+    """Check maps and masks, and convert them.
 
     Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
     for NaN, other shapes and other values, and for masks in which regions cannot be found.

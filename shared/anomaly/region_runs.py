@@ -20,20 +20,18 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     which are written, in the order of the pixels.
     Returns the regions' sizes, in the order of their first pixels.
     """
-    number = end_of_row = row = 0
+    number = end_of_row = 0
     for i in range(inside.size):
-        number += i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] >= end_of_row
-        while inside[i] >= end_of_row:
-            end_of_row += columns
+        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] == end_of_row:
+            number += 1
+            end_of_row = (inside[i] // columns + 1) * columns
     rows, starts, stops, parents = np.empty((4, number), np.int64)
-    run, end_of_row = -1, 0
+    run = -1
     for i in range(inside.size):
-        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] >= end_of_row:
-            while inside[i] >= end_of_row:
-                end_of_row += columns
-                row += 1
+        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] == end_of_row:
             run += 1
-            rows[run], starts[run], parents[run] = row, inside[i], run
+            rows[run], starts[run], parents[run] = inside[i] // columns, inside[i], run
+            end_of_row = (rows[run] + 1) * columns
         stops[run] = inside[i] + 1
 
     above = 0

@@ -72,27 +72,29 @@ def pixels_by_region(
         empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
+    num_others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
     if voids is not None:
-        others = [number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(others, voids)]
-    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(others, pairs)], np.int64)
+        num_others = [
+            number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(num_others, voids)
+        ]
+    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(num_others, pairs)], np.int64)
     dtypes = {score_map.dtype for score_map, _ in pairs}
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
     # each fills the places of maps of its own
     normal = xp.empty((int(num_normal.sum()),), dtype=xp.result_type(*dtypes), device=pairs[0][0].device)
-    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(others) + len(normal)
+    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(num_others) + len(normal)
     loop = worth_compiling(split_runs, total, normal) if regions == "components" and len(dtypes) == 1 else None
 
     def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
         for i in range(len(pairs))[maps]:
-            own, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
-            if not others[i]:
-                own[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own[:0], _NO_SIZES
+            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            if not num_others[i]:
+                own_normal[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own_normal[:0], _NO_SIZES
             elif loop is not None:
-                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own)
+                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
             else:
-                own[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+                own_normal[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -115,8 +117,8 @@ def _split_by_loop(
     void: np.ndarray | None,
     normal: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `split_regions` of a mask of booleans, with the normal pixels written into an array of their type."""
-    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
+    """Split like `split_regions` for a mask of booleans, and write the normal pixels into an array of their type."""
+    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
     of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
     pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
     return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))

@@ -1,4 +1,4 @@
-"""A sort by NumPy in threads, in place and without memory.
+"""Sort in place by NumPy in several threads, without extra memory.
 
 [low | high][low | high]  two threads part a half of the scores each, at about the median of all
 [low | low ][high | high] two blocks of equal length change places, piece by piece
@@ -21,7 +21,7 @@ _MOVED = 1 << 15  # scores at a time, which fit a cache
 
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _halved(scores)
+    cut = _part_near_median(scores)
     halves = scores[:cut], scores[cut:]
     numbers = threads // 2, threads - threads // 2
     parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
@@ -32,8 +32,8 @@ def sort_halves(scores: np.ndarray, threads: int) -> None:
         scores[first:last].sort()
 
 
-def _halved(scores: np.ndarray) -> int:
-    """Move lower scores before higher ones, but for some near the median; return how many there are, about half."""
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
     middle = len(scores) // 2
     halves = scores[:middle], scores[middle:]
     samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
@@ -54,7 +54,7 @@ def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
 
 
 def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move so many of the lowest scores to the front."""
+    """Move the `rank` lowest scores to the front."""
     if 0 < rank < len(scores):
         scores.partition(rank)
 
@@ -69,7 +69,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 
 def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the content of two arrays."""
+    """Exchange the contents of two arrays."""
     for start in range(0, len(first), _MOVED):
         piece = slice(start, start + _MOVED)
         held = first[piece].copy()

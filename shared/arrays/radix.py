@@ -1,8 +1,8 @@
 """A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 
 Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-cache, where it is sorted digit by digit, lowest first. Scores are dealt from their array into one new array, which is
-all the memory that a sort takes.
+cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
+array into one new array, which is all the memory that a sort takes.
 
 No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
 in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
@@ -67,7 +67,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -76,17 +76,17 @@ def radix_sorted(
     bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
-    dealing = min(threads, threads_for(len(keys) // 4))  # which is a third of the work
-    parts = parts_of(len(keys), dealing)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealing)
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
     low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
-    bins = np.zeros((dealing, num_kinds, 1 << num_bits), np.int64)
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
     in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealing
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
     )
     bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
     number = int(bucket_of[-1, -1]) + 1
@@ -102,7 +102,7 @@ def radix_sorted(
             partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
-        dealing,
+        dealers,
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
@@ -187,27 +187,27 @@ def sort_buckets(
 ) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
 
-    The highest three of them order most buckets but for a few neighbours, which are then inserted where they belong.
-    If that moves more keys than the bucket has, it is sorted by all digits.
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
     """
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
-    none = all_bits ^ all_bits
+    zero = all_bits ^ all_bits
     for bucket in range(starts.size - 1):
         start, stop = starts[bucket], starts[bucket + 1]
         ours, theirs = keys[start:stop], spare[: stop - start]
         carried, others = payload[start:stop], moved[: stop - start]
-        some, every = none, all_bits
+        some, every = zero, all_bits
         for i in range(ours.size):
             key = ours[i]
             key ^= all_bits * (key >> top) | sign_bit
             ours[i] = key
             some |= key
             every &= key
-        differing, lowest = some ^ every, none
+        differing, lowest = some ^ every, zero
         while (differing >> lowest) > _THREE_BYTES:
-            lowest += byte // byte
+            lowest += byte
         swapped = False
         while True:
             digits, left = 0, differing >> lowest
@@ -237,23 +237,25 @@ def sort_buckets(
                     ours, theirs, carried, others = theirs, ours, others, carried
                     swapped = not swapped
                 shift += byte
-            left_to_move = ours.size if lowest else 0
-            for i in range(1, ours.size if lowest else 0):
-                if ours[i - 1] > ours[i] and left_to_move:
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else 0
-                    while place and ours[place - 1] > key and left_to_move:
+                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
                             carried[place] = carried[place - 1]
                         place -= 1
-                        left_to_move -= 1
+                        moves -= 1
                     ours[place] = key
                     if payload.size:
                         carried[place] = load
-            if left_to_move or not lowest:
+            if moves:
                 break
-            lowest = none
+            lowest = zero
         for i in range(ours.size):
             key = ours[i]
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)

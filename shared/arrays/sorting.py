@@ -65,8 +65,8 @@ def sorted_by_kind_with(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The scores of each kind in ascending order, each with its payload.
 
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) uint32. Payloads of
-    equal scores of a kind come in any order.
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
     """
     if kinds.itemsize <= 2 and _compiles(scores):
         unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")

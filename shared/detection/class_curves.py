@@ -14,9 +14,10 @@ from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-_WORK = 4  # summing up a prediction takes about as long as so many scores
-_RIGHT, _WRONG, _ON_UNKNOWN, _FLAGS = 1, 2, 4, 3  # flags of a tag, and how many bits they take
-_MANY = 1 << (32 - _FLAGS)  # images
+_WORK = 4  # the cost of a prediction, in scores
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAG_BITS = 3
+_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
 _FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
 _FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
@@ -45,7 +46,7 @@ class RankedClass(NamedTuple):
     @property
     def image(self) -> np.ndarray:
         """The image of each prediction."""
-        return (self.tags >> _FLAGS).astype(np.int64)
+        return (self.tags >> _FLAG_BITS).astype(np.int64)
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
@@ -64,7 +65,7 @@ class RankedClass(NamedTuple):
         return sums
 
     def curve(self, sums: np.ndarray) -> Curve:
-        """Counts at each distinct confidence, from the highest that occurs; others repeat the counts before them."""
+        """Counts at each distinct confidence, from the highest that occurs; the others repeat the counts before."""
         tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
         return Curve(tp, fp, opened)
 
@@ -91,12 +92,12 @@ class RankedClass(NamedTuple):
 
 
 def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
-    """The sums of `RankedClass.sums`."""
+    """Fill `sums` with the running counts of `RankedClass.sums`."""
     right = wrong = on_unknown = number = i = 0
     for k in range(last.size):
         while i <= last[k]:
             tag = tags[i]
-            count = counts[tag >> _FLAGS]
+            count = counts[tag >> _FLAG_BITS]
             right += count if tag & _RIGHT else 0
             wrong += count if tag & _WRONG else 0
             on_unknown += count if tag & _ON_UNKNOWN else 0
@@ -109,7 +110,8 @@ class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, places: (K,) how many true positives, and distinct confidences before, reach each of their confidences
+    tp, places: (K,) how many true positives, and how many distinct confidences of the class before mending, are at or
+        above each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
@@ -136,31 +138,29 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     tags[on_unknown] |= _ON_UNKNOWN
     ranked = []
     for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
-        ranked.append(RankedClass(confidence[::-1], of_class[::-1], _last_of_each(confidence[::-1])))
+        ranked.append(
+            RankedClass(confidence[::-1], np.ascontiguousarray(of_class[::-1]), _last_of_each(confidence[::-1]))
+        )
     return ranked
 
 
 def _tags(outcomes: Outcomes) -> np.ndarray:
-    """The tag of each prediction, but for whether it is on an unknown object."""
+    """Tags of the predictions, without the flag of unknown objects."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _MANY else "uint64")
+    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
     loop = worth_compiling(write_tags, len(outcome), outcome)
     if loop is None:
         images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAGS | _FLAGS_OF_OUTCOME[outcome]
+        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
     tags = np.empty(len(outcome), dtype)
-    loop(boxes.num_predictions, outcome, _FLAGS_OF_OUTCOME, tags)
+    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
     return tags
 
 
-def write_tags(num_predictions: Any, outcome: Any, flags: Any, tags: Any) -> None:
+def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
     """Write the image of each prediction and the flags of its outcome."""
-    start = 0
-    for image in range(num_predictions.size):
-        stop = start + num_predictions[image]
-        for i in range(start, stop):
-            tags[i] = (image << _FLAGS) | flags[outcome[i]]
-        start = stop
+    for i in range(outcome.size):
+        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
 
 
 def of_each_class(
@@ -225,7 +225,7 @@ def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points that decide an area: at the others, which are most, recall is as before and precision lower."""
+    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
     rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
     return tp[rises], fp[rises]
 

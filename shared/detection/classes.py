@@ -33,7 +33,7 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     if highest - lowest >= max(len(numbers), _FEW):
         return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(mark, len(numbers), numbers)
+    loop = worth_compiling(flag_numbers, len(numbers), numbers)
     if loop is None:
         occurs[numbers.astype(np.int64) - lowest] = True
     else:
@@ -41,7 +41,7 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     return (np.flatnonzero(occurs) + lowest).tolist()
 
 
-def mark(numbers: Any, lowest: int, occurs: Any) -> None:
+def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
     """Set the flag of each number, from the lowest on."""
     for number in numbers:
         occurs[int(number) - lowest] = True
@@ -54,7 +54,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(look_up, len(labels), labels)
+        loop = worth_compiling(write_rows, len(labels), labels)
         if loop is None:
             return rows[labels.astype(np.int64) - lowest]
         of_labels = np.empty(len(labels), dtype)
@@ -65,7 +65,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
 
 
-def look_up(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
     """Write the row of each label, from the rows of all labels from the lowest on."""
     for i in range(labels.size):
         of_labels[i] = rows[int(labels[i]) - lowest]

@@ -37,11 +37,11 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
 
-        It is infinite for a box whose area is too small for float64. Returns (n,), or () if no box is in doubt.
+        It is infinite for a box whose area is too small for float64. Returns an array (n,), or a zero of shape () if
+        no box is in doubt.
         """
-        repeated = self.remainders.strides[0] == 0  # as of corners in the input, whose remainders are zeros
-        exact = not self.border and not self.remainders[: 1 if repeated else None].any()
-        if exact and self._have_sides(_TINY**0.5):  # as nearly always
+        exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
+        if exact and self._sides_reach(_TINY**0.5):  # as nearly always
             return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
@@ -57,17 +57,22 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _have_sides(self, least: float) -> bool:
-        """Whether all sides, without their borders, have at least some length."""
-        loop = worth_compiling(have_sides, self.rounded.size, self.rounded)
+    def _sides_reach(self, least: float) -> bool:
+        """Whether each side, without its border, is at least `least` long."""
+        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
         if loop is not None:
             return bool(loop(self.rounded, least))
         parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
         return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
 
 
-def have_sides(corners: Any, least: float) -> bool:
-    """Whether all sides of boxes xyxy have at least some length."""
+def repeats_zeros(remainders: np.ndarray) -> bool:
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    return len(remainders) > 1 and remainders.strides[0] == 0
+
+
+def sides_reach(corners: Any, least: float) -> bool:
+    """Whether each side of boxes xyxy is at least `least` long."""
     every = True
     for i in range(len(corners)):
         every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)

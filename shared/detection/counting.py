@@ -65,18 +65,14 @@ def _outcomes_by_image(outcomes: Outcomes) -> np.ndarray:
     if loop is None:
         return np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
     table = np.zeros((size, width), np.int64)
-    loop(boxes.num_predictions, outcomes.outcome, table)
+    loop(boxes.image, outcomes.outcome, table)
     return table
 
 
-def count_by_image(num_predictions: Any, outcome: Any, table: Any) -> None:
+def count_by_image(image: Any, outcome: Any, table: Any) -> None:
     """Count the outcomes of the predictions of each image."""
-    start = 0
-    for image in range(num_predictions.size):
-        stop = start + num_predictions[image]
-        for i in range(start, stop):
-            table[image, outcome[i]] += 1
-        start = stop
+    for i in range(outcome.size):
+        table[image[i], outcome[i]] += 1
 
 
 def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:

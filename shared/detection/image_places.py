@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .boxes import DetectionState
+from .corners import repeats_zeros
 
 
 def places_of_images(state: DetectionState) -> np.ndarray:
@@ -31,8 +32,8 @@ def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.
     if len(some):
         rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
         image = np.repeat(np.arange(len(some)), numbers[some])
-        exact = remainders.strides[0] == 0  # one row of zeros, repeated
-        for column in reversed([*boxes.T] if exact else [*boxes.T, *remainders.T]):  # the last counts first
+        columns = [*boxes.T] if repeats_zeros(remainders) else [*boxes.T, *remainders.T]
+        for column in reversed(columns):  # the last counts first
             if len(rows) == len(some):
                 break
             values = column[rows]

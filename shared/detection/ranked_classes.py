@@ -30,18 +30,19 @@ class RankedClasses(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown, the rows of those on an unknown object."""
+        """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
         return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes, taking, going = self.boxes, mending.taking, mending.going
         into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+
+        def of_boxes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return boxes.image[rows], boxes.confidence[rows]
+
         for row in np.union1d(out_of, into).tolist():
-            coming_and_going = taking[into == row], going[out_of == row]
-            changed[row] = self.ranked[row].mended(
-                *((boxes.image[rows], boxes.confidence[rows]) for rows in coming_and_going)
-            )
+            changed[row] = self.ranked[row].mended(of_boxes(taking[into == row]), of_boxes(going[out_of == row]))
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)

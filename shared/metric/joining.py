@@ -56,7 +56,7 @@ def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
     """Whether a column has floats that were not rounded, so that few rows are equal."""
     for state in states:
         if not ROUNDED & state.keys():
-            for name in columns:  # of integers in NumPy, nearly always, which need no call
+            for name in columns:  # nearly always NumPy integers, which need no call
                 column = state[name]
                 if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
                     return True

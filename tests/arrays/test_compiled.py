@@ -90,6 +90,8 @@ def test_radix_sorted(
     order = np.lexsort((~np.signbit(scores), scores, kinds))  # −0.0 before 0.0
     np.testing.assert_array_equal(found.scores.view(f"u{scores.itemsize}"), scores[order].view(f"u{scores.itemsize}"))
     np.testing.assert_array_equal(found.payload, payload[order])  # equal scores stay in their order
+    wide = payload.astype(np.uint64) + np.uint64(2**60 + 1)  # which float64 would round
+    np.testing.assert_array_equal(radix.radix_sorted(scores, kinds, 3, wide).payload, wide[order])
     np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), before.view(f"u{scores.itemsize}"))
     radix.radix_sorted(scores, in_place=True)
     np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), alone.view(f"u{scores.itemsize}"))
@@ -309,15 +311,15 @@ def test_plain_rows(way: Callable[..., Any], box_format: str) -> None:
 
 @ways
 @seeds
-def test_have_sides(way: Callable[..., Any], seed: int) -> None:
+def test_sides_reach(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 9, (7, 6)) / 3
     table[:, 2:4] += table[:, :2]
     rounded = table[:, :4]
     shortest = min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
     for least in (shortest, np.nextafter(shortest, 9)):
-        assert way(corners.have_sides)(rounded, least) == (least == shortest)
-        assert corners.Corners(rounded, np.zeros_like(rounded), 0)._have_sides(least) == (least == shortest)
+        assert way(corners.sides_reach)(rounded, least) == (least == shortest)
+        assert corners.Corners(rounded, np.zeros_like(rounded), 0)._sides_reach(least) == (least == shortest)
 
 
 @ways
@@ -327,11 +329,11 @@ def test_classes_of_boxes(way: Callable[..., Any], seed: int) -> None:
     known, labels = [3, 1, -2], rng.integers(-4, 9, 30).astype(np.float64)
     found = classes.evaluated_classes(known, 5, labels)
     occurs = np.zeros(13, dtype=bool)
-    way(classes.mark)(labels, -4, occurs)
+    way(classes.flag_numbers)(labels, -4, occurs)
     assert (np.flatnonzero(occurs) - 4).tolist() == sorted(set(labels.astype(int).tolist()))
     rows, places = np.empty(30, np.int16), np.zeros(13, np.int16)
     places[np.asarray(found) + 4] = np.arange(len(found))
-    way(classes.look_up)(labels, -4, places, rows)
+    way(classes.write_rows)(labels, -4, places, rows)
     assert rows.tolist() == classes.rows_of(labels, found).tolist() == [found.index(label) for label in labels]
 
 
@@ -342,12 +344,12 @@ def test_outcomes_of_images(way: Callable[..., Any], seed: int) -> None:
     number = rng.integers(0, 5, 6)
     image, outcome = np.repeat(np.arange(6), number), rng.integers(0, len(OUTCOMES), number.sum()).astype(np.int8)
     table = np.zeros((6, len(OUTCOMES)), np.int64)
-    way(counting.count_by_image)(number, outcome, table)
+    way(counting.count_by_image)(image, outcome, table)
     expected = [[np.count_nonzero((image == i) & (outcome == code)) for code in range(len(OUTCOMES))] for i in range(6)]
     assert table.tolist() == expected
     for dtype in (np.uint32, np.uint64):
         tags = np.empty(len(outcome), dtype)
-        way(class_curves.write_tags)(number, outcome, class_curves._FLAGS_OF_OUTCOME, tags)
+        way(class_curves.write_tags)(image, outcome, class_curves._FLAGS_OF_OUTCOME, tags)
         assert tags.tolist() == (8 * image + class_curves._FLAGS_OF_OUTCOME[outcome]).tolist()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import metric_class
+from openworld_metrics.arrays import compiled
 from tests import cases
 from tests.checking import as_tensor, convert
 
@@ -56,6 +57,33 @@ def test_columns_on_different_devices(name: str, dtype: str, load: Load, to_cuda
             for chosen in combinations(columns, count):
                 mixed = {**on_cpu, **{key: on_cuda[key] for key in chosen}}
                 assert load(name).compute(**mixed, **options) == expected, chosen
+
+
+@names
+def test_compiled_loops_and_columns_on_different_devices(
+    name: str, load: Load, to_cuda: To, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    for seed in range(325, 335):
+        columns, options = cases.draw(name, seed)
+        on_cpu, on_cuda = on_both(columns, "float32", to_cuda)
+        expected = load(name).compute(**columns, **options)
+        for key in columns:
+            assert metric_class(name)(**options).compute(**{**on_cpu, key: on_cuda[key]}) == expected, key
+
+
+def test_void_pixels_of_masks_on_a_device(to_cuda: To, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    maps, masks = rng.random((4, 5, 6), dtype=np.float32), rng.choice([0, 0, 1, 255], (4, 5, 6))
+    for worthwhile in (0, math.inf):
+        monkeypatch.setattr(compiled, "WORTHWHILE", worthwhile)
+        expected, found = (
+            metric_class("anomaly_suite")(ignore_value=255, levels="pixel").compute(predictions=maps, references=given)
+            for given in (masks, to_cuda(torch.as_tensor(masks)))
+        )
+        assert found == expected
 
 
 @names
