@@ -3893,20 +3893,24 @@ class Mending(NamedTuple):
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+def matched_objects(outcomes: Outcomes) -> np.ndarray:
+    """Whether each object is matched by a true positive."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    return is_matched
+
+
+def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
     A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
     already matched, by a TP or a more confident one of these. All others are removed.
 
-    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
+    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
+    object for each prediction, or −1.
     """
-    boxes = outcomes.boxes
     taking = going[target[going] >= 0]
-    is_found = np.zeros(len(boxes.references), dtype=bool)
-    if len(taking):
-        is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    taking = taking[~is_found[target[taking]]]
+    taking = taking[~is_matched[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
@@ -4901,11 +4905,6 @@ class RankedClass(NamedTuple):
     tags: np.ndarray
     last: np.ndarray
 
-    @property
-    def image(self) -> np.ndarray:
-        """The image of each prediction."""
-        return (self.tags >> _FLAG_BITS).astype(np.int64)
-
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
 
@@ -4916,7 +4915,7 @@ class RankedClass(NamedTuple):
         if loop is not None:
             loop(self.tags, self.last, counts, sums)
             return sums
-        number = counts[self.image]
+        number = counts[self.tags >> _FLAG_BITS]
         for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
             np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
         np.take(np.cumsum(number), self.last, out=sums[3])
@@ -4927,25 +4926,23 @@ class RankedClass(NamedTuple):
         tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
         return Curve(tp, fp, opened)
 
-    def mended(self, coming: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
-        """The class with more true positives and without some false positives.
+    def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with other true positives and without some false positives.
 
-        Parameters: coming, images and confidences of the true positives; going, those of the false positives.
+        Parameters: right, the confidences of all true positives, ascending, and their images; going, those of the
+        false positives that are removed.
         """
-        right = np.flatnonzero(self.tags & _RIGHT)
-        image, confidence = (np.append(own[right], more) for own, more in zip((self.image, self.confidence), coming))
-        order, gone = np.argsort(-confidence), np.argsort(-going[1])
-        lowest = -np.unique(-confidence)
+        lowest = np.unique(right[0])[::-1]
 
-        def reaching(ranked: np.ndarray) -> np.ndarray:
-            return np.searchsorted(-ranked, -lowest, side="right")
+        def reaching(ascending: np.ndarray) -> np.ndarray:
+            return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            image[order],
-            reaching(confidence[order]),
-            reaching(self.confidence[self.last]),
-            going[0][gone],
-            reaching(going[1][gone]),
+            right[1][::-1],
+            reaching(right[0]),
+            reaching(self.confidence[self.last[::-1]]),
+            going[1][::-1],
+            reaching(going[0]),
         )
 
 
@@ -5002,10 +4999,15 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     return ranked
 
 
+def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
+    """The type of a tag, which holds an image and flags."""
+    return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
+
+
 def _tags(outcomes: Outcomes) -> np.ndarray:
     """Tags of the predictions, without the flag of unknown objects."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
+    dtype = tag_type(boxes)
     loop = worth_compiling(write_tags, len(outcome), outcome)
     if loop is None:
         images: np.ndarray = boxes.image.astype(dtype)
@@ -5331,16 +5333,17 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 #
 # The predictions and objects of all classes, with their curves, APs and means for given counts of images.
 
-class RankedClasses(NamedTuple):
+@dataclass(frozen=True)
+class RankedClasses:
     """Ranked predictions and objects, class by class.
 
-    boxes: the boxes, which list the classes
+    outcomes: of the predictions, and their boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
     rule: which average precision to compute
     """
 
-    boxes: SelectedBoxes
+    outcomes: Outcomes
     ranked: list[RankedClass]
     objects: ClassObjects
     rule: str
@@ -5348,18 +5351,31 @@ class RankedClasses(NamedTuple):
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+
+    @property
+    def boxes(self) -> SelectedBoxes:
+        """The boxes."""
+        return self.outcomes.boxes
+
+    @cached_property
+    def _right(self) -> np.ndarray:
+        """The rows of the true positives."""
+        return np.flatnonzero(IS_RIGHT[self.outcomes.outcome])
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
-        boxes, taking, going = self.boxes, mending.taking, mending.going
-        into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+        boxes = self.boxes
 
-        def of_boxes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return boxes.image[rows], boxes.confidence[rows]
+        def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+            images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
+            return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        for row in np.union1d(out_of, into).tolist():
-            changed[row] = self.ranked[row].mended(of_boxes(taking[into == row]), of_boxes(going[out_of == row]))
+        into = boxes.object_rows[mending.objects]
+        right = by_class(np.append(self._right, mending.taking), np.append(boxes.rows[self._right], into))
+        going = by_class(mending.going, boxes.rows[mending.going])
+        rows = {*into.tolist(), *(row for row, (confidence, _) in enumerate(going) if len(confidence))}
+        changed = {row: self.ranked[row].mended(right[row], going[row]) for row in rows}
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
@@ -5928,9 +5944,11 @@ class Errors:
         }
         ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        is_matched = matched_objects(outcomes)
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            matched.mend(kind, mending(outcomes, going, self.about) if has_target else without_predictions(going))
+            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
+            matched.mend(kind, mended)
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:

@@ -11,7 +11,7 @@ from ..arrays.compiled import worth_compiling
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
 from ..arrays.sorting import sorted_by_kind_with
 from ..arrays.threads import Item, Result, each_in_threads, threads_for
-from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 _WORK = 4  # the cost of a prediction, in scores
@@ -43,11 +43,6 @@ class RankedClass(NamedTuple):
     tags: np.ndarray
     last: np.ndarray
 
-    @property
-    def image(self) -> np.ndarray:
-        """The image of each prediction."""
-        return (self.tags >> _FLAG_BITS).astype(np.int64)
-
     def sums(self, counts: np.ndarray) -> np.ndarray:
         """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
 
@@ -58,7 +53,7 @@ class RankedClass(NamedTuple):
         if loop is not None:
             loop(self.tags, self.last, counts, sums)
             return sums
-        number = counts[self.image]
+        number = counts[self.tags >> _FLAG_BITS]
         for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
             np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
         np.take(np.cumsum(number), self.last, out=sums[3])
@@ -69,25 +64,23 @@ class RankedClass(NamedTuple):
         tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
         return Curve(tp, fp, opened)
 
-    def mended(self, coming: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
-        """The class with more true positives and without some false positives.
+    def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with other true positives and without some false positives.
 
-        Parameters: coming, images and confidences of the true positives; going, those of the false positives.
+        Parameters: right, the confidences of all true positives, ascending, and their images; going, those of the
+        false positives that are removed.
         """
-        right = np.flatnonzero(self.tags & _RIGHT)
-        image, confidence = (np.append(own[right], more) for own, more in zip((self.image, self.confidence), coming))
-        order, gone = np.argsort(-confidence), np.argsort(-going[1])
-        lowest = -np.unique(-confidence)
+        lowest = np.unique(right[0])[::-1]
 
-        def reaching(ranked: np.ndarray) -> np.ndarray:
-            return np.searchsorted(-ranked, -lowest, side="right")
+        def reaching(ascending: np.ndarray) -> np.ndarray:
+            return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            image[order],
-            reaching(confidence[order]),
-            reaching(self.confidence[self.last]),
-            going[0][gone],
-            reaching(going[1][gone]),
+            right[1][::-1],
+            reaching(right[0]),
+            reaching(self.confidence[self.last[::-1]]),
+            going[1][::-1],
+            reaching(going[0]),
         )
 
 
@@ -144,10 +137,15 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     return ranked
 
 
+def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
+    """The type of a tag, which holds an image and flags."""
+    return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
+
+
 def _tags(outcomes: Outcomes) -> np.ndarray:
     """Tags of the predictions, without the flag of unknown objects."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
+    dtype = tag_type(boxes)
     loop = worth_compiling(write_tags, len(outcome), outcome)
     if loop is None:
         images: np.ndarray = boxes.image.astype(dtype)

@@ -15,7 +15,7 @@ from ..metric.results import Rate, Results
 from .counting import CountColumns, as_rows, in_total, ratio, tally
 from .false_positives import DUPLICATE, FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
 from .fates import FATES, object_fates
-from .mending import mending, without_objects, without_predictions
+from .mending import matched_objects, mending, without_objects, without_predictions
 from .overlap import Overlaps
 from .protocols import MatchedImages, gain
 
@@ -56,9 +56,11 @@ class Errors:
         }
         ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        is_matched = matched_objects(outcomes)
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            matched.mend(kind, mending(outcomes, going, self.about) if has_target else without_predictions(going))
+            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
+            matched.mend(kind, mended)
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:

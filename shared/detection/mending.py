@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .matching import first_of_each, lowest_of_each
-from .outcomes import IS_RIGHT, Outcomes
+from .outcomes import IS_RIGHT, Outcomes, SelectedBoxes
 
 
 class Mending(NamedTuple):
@@ -28,20 +28,24 @@ class Mending(NamedTuple):
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-def mending(outcomes: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+def matched_objects(outcomes: Outcomes) -> np.ndarray:
+    """Whether each object is matched by a true positive."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    return is_matched
+
+
+def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
     """Mend some false positives.
 
     A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
     already matched, by a TP or a more confident one of these. All others are removed.
 
-    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
+    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
+    object for each prediction, or −1.
     """
-    boxes = outcomes.boxes
     taking = going[target[going] >= 0]
-    is_found = np.zeros(len(boxes.references), dtype=bool)
-    if len(taking):
-        is_found[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    taking = taking[~is_found[target[taking]]]
+    taking = taking[~is_matched[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays.ratios import rounded_sum
-from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, of_each_class, ranked_classes
+from ..arrays.sorting import sorted_by_kind_with
+from .class_curves import (
+    AVERAGE_PRECISIONS,
+    Curve,
+    MendedClass,
+    RankedClass,
+    Ratio,
+    of_each_class,
+    ranked_classes,
+    tag_type,
+)
 from .counting import ClassObjects
 from .mending import Mending
-from .outcomes import Outcomes, SelectedBoxes
+from .outcomes import IS_RIGHT, Outcomes, SelectedBoxes
 
 
-class RankedClasses(NamedTuple):
+@dataclass(frozen=True)
+class RankedClasses:
     """Ranked predictions and objects, class by class.
 
-    boxes: the boxes, which list the classes
+    outcomes: of the predictions, and their boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
     rule: which average precision to compute
     """
 
-    boxes: SelectedBoxes
+    outcomes: Outcomes
     ranked: list[RankedClass]
     objects: ClassObjects
     rule: str
@@ -31,18 +44,31 @@ class RankedClasses(NamedTuple):
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes.boxes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+
+    @property
+    def boxes(self) -> SelectedBoxes:
+        """The boxes."""
+        return self.outcomes.boxes
+
+    @cached_property
+    def _right(self) -> np.ndarray:
+        """The rows of the true positives."""
+        return np.flatnonzero(IS_RIGHT[self.outcomes.outcome])
 
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
-        boxes, taking, going = self.boxes, mending.taking, mending.going
-        into, out_of, changed = boxes.object_rows[mending.objects], boxes.rows[going], {}
+        boxes = self.boxes
 
-        def of_boxes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return boxes.image[rows], boxes.confidence[rows]
+        def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+            images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
+            return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        for row in np.union1d(out_of, into).tolist():
-            changed[row] = self.ranked[row].mended(of_boxes(taking[into == row]), of_boxes(going[out_of == row]))
+        into = boxes.object_rows[mending.objects]
+        right = by_class(np.append(self._right, mending.taking), np.append(boxes.rows[self._right], into))
+        going = by_class(mending.going, boxes.rows[mending.going])
+        rows = {*into.tolist(), *(row for row, (confidence, _) in enumerate(going) if len(confidence))}
+        changed = {row: self.ranked[row].mended(right[row], going[row]) for row in rows}
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
