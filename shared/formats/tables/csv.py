@@ -97,7 +97,7 @@ def _in_arrow(text: bytes) -> pa.Buffer:
     """Copy a text into Arrow's own memory.
 
     A thread of Arrow may let go of its source only when Python is already ending. With a source of Python's, such as
-    io.BytesIO, it then asks for the interpreter, and the process aborts: 5 of some 1,200 commands did, on a busy machine.
+    io.BytesIO, it then asks for the interpreter, and the process aborts, as 5 of some 1,200 commands did.
     """
     buffer = pa.allocate_buffer(len(text))
     np.frombuffer(buffer, np.uint8)[:] = np.frombuffer(text, np.uint8)
