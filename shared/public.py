@@ -11,7 +11,7 @@ from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk_metrics import AUTKC, AccuracyK, reduce_topk, reduce_topk_scores
 from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
 from .comparison import compare
-from .detection.class_curves import voc_average_precision
+from .detection.average_precision import voc_average_precision
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection, reduce_boxes
 from .detection.ow_dln import count_openset_detections, openset_detection_rates

@@ -1624,23 +1624,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and _has_many_values(plain, columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
     if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
-    """Whether a column has floats that were not rounded, so that few rows are equal."""
-    for state in states:
-        if not ROUNDED & state.keys():
-            for name in columns:  # nearly always NumPy integers, which need no call
-                column = state[name]
-                if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
-                    return True
-    return False
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:

@@ -1627,23 +1627,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and _has_many_values(plain, columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
     if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
-    """Whether a column has floats that were not rounded, so that few rows are equal."""
-    for state in states:
-        if not ROUNDED & state.keys():
-            for name in columns:  # nearly always NumPy integers, which need no call
-                column = state[name]
-                if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
-                    return True
-    return False
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
@@ -2478,7 +2468,7 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 14  # bits of the highest digit, at most
-_IN_BIN = 32  # scores on average, at least
+_IN_BIN = 32  # scores in a bin on average, at least
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -2523,7 +2513,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -4287,7 +4277,7 @@ def _region_sums(
         return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
     threads = threads_for(_WORK * len(step_of_pixel))
     sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
-    ends_and_cuts = np.asarray(places).T.copy()
+    ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
 
     def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
         start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))

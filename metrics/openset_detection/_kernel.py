@@ -994,23 +994,13 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and _has_many_values(plain, columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return _gathered(states)
     parts = [state for state in states if counts in state]
     if plain:  # states without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _has_many_values(states: Sequence[State], columns: Sequence[str]) -> bool:
-    """Whether a column has floats that were not rounded, so that few rows are equal."""
-    for state in states:
-        if not ROUNDED & state.keys():
-            for name in columns:  # nearly always NumPy integers, which need no call
-                column = state[name]
-                if not (type(column) is np.ndarray and column.dtype.kind in "biu") and not has_few_values(column):
-                    return True
-    return False
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
@@ -2602,51 +2592,6 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
-#
-# Convert other libraries' boxes of one image to a dict, without importing these libraries.
-
-UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless an option names another
-
-
-def box_dict(image: Any, place: str) -> Any:
-    """Convert a `supervision.Detections` or an Ultralytics `Results` to a dict; return anything else unchanged.
-
-    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
-    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
-
-    >>> from types import SimpleNamespace
-    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
-    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
-    """
-    if isinstance(image, (np.ndarray, list, dict)):
-        return image
-    if is_supervision(image):
-        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
-        missing = np.zeros(0) if len(image.xyxy) == 0 else None
-        columns = {key: missing if column is None else column for key, column in columns.items()}
-        return {key: column for key, column in columns.items() if column is not None}
-    if is_ultralytics(image):
-        boxes = image.boxes
-        if boxes is None:
-            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
-        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
-    return image
-
-
-def is_supervision(image: Any) -> bool:
-    """Whether an object has the attributes of `supervision.Detections`."""
-    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
-
-
-def is_ultralytics(image: Any) -> bool:
-    """Whether an object has the attributes of Ultralytics' `Results`."""
-    boxes = getattr(image, "boxes", None)
-    if boxes is None:
-        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
-    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
-
-
 # ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
 #
 # Memory of freed arrays, which a process keeps for its next ones.
@@ -2711,6 +2656,235 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
+
+
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 18  # bits of a mantissa
+_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
+
+    The bits are cut into pieces, with a sum for each that int64 holds.
+    """
+    xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is None:
+        return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    sums = np.zeros((_EXPONENTS, 3), np.int64)
+    loop(sizes, counts, totals, sums)
+    return sum(
+        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
+        for exponent, pieces_of in enumerate(sums.tolist())
+        for piece, number in enumerate(pieces_of)
+        if number
+    )
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
+    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+
+    The sums fit int64, since the sizes sum to at most 2^40.
+    """
+    ratios = np.empty(_AT_ONCE)
+    patterns = ratios.view(np.int64)
+    mask = (1 << _PIECE) - 1
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        for i in range(length):
+            ratios[i] = counts[start + i] / totals[start + i]
+        for i in range(length):
+            pattern, size = patterns[i], sizes[start + i]
+            if pattern:  # not 0.0
+                exponent = 1023 - (pattern >> 52)
+                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
+                sums[exponent, 0] += size * (mantissa & mask)
+                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
+                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
+# ---- detection/average_precision.py ----------------------------------------------------------------------------------
+#
+# Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence.
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+
+
+def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
+
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+
+    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
+    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+
+    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    0.8333333333333333
+    """
+    area, total = area_of_all_points(tp, fp, num_objects)
+    return area / total
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
+    tp, fp = _where_tp_rises(tp, fp)
+    if not num_objects or not len(tp):
+        return 0, 1
+    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+
+
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
+
+    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+
+    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
+    Pascal VOC Challenge, IJCV 2010.
+
+    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area / total == 4 / 11
+    True
+    """
+    tp, fp = _where_tp_rises(tp, fp)
+    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+
+
+def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
+    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
+    return tp[rises], fp[rises]
+
+
+def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """The highest precision at each confidence or below."""
+    precision = tp / np.maximum(tp + fp, 1)
+    return np.maximum.accumulate(precision[::-1])[::-1]
+
+
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+    "all": area_of_all_points,
+    "11-point": eleven_point_average_precision,
+}
+
+
+# ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
+#
+# Convert other libraries' boxes of one image to a dict, without importing these libraries.
+
+UNKNOWN_CLASS_ID = -1  # the class by which a prediction says "unknown", unless an option names another
+
+
+def box_dict(image: Any, place: str) -> Any:
+    """Convert a `supervision.Detections` or an Ultralytics `Results` to a dict; return anything else unchanged.
+
+    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
+    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
+
+    >>> from types import SimpleNamespace
+    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
+    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
+    """
+    if isinstance(image, (np.ndarray, list, dict)):
+        return image
+    if is_supervision(image):
+        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
+        missing = np.zeros(0) if len(image.xyxy) == 0 else None
+        columns = {key: missing if column is None else column for key, column in columns.items()}
+        return {key: column for key, column in columns.items() if column is not None}
+    if is_ultralytics(image):
+        boxes = image.boxes
+        if boxes is None:
+            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
+    return image
+
+
+def is_supervision(image: Any) -> bool:
+    """Whether an object has the attributes of `supervision.Detections`."""
+    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
+
+
+def is_ultralytics(image: Any) -> bool:
+    """Whether an object has the attributes of Ultralytics' `Results`."""
+    boxes = getattr(image, "boxes", None)
+    if boxes is None:
+        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
+    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
@@ -4181,120 +4355,231 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
 
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
 #
-# Ratios of counts, and exact sums of ratios.
+# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
 
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
+class DetectionOptions(Protocol):
+    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
+
+    known_classes: Sequence[int] | None
+    unknown_class_id: int
+    iou_threshold: float
+    conf_threshold: float
+    matching: str | None
+    count_background: bool
+    plus_one: bool
+    unknown_below: float | None
+    recall_level: float | None
+    previously_known: Sequence[int] | None
+    average_precision: str
 
 
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+class MatchedImages(ABC):
+    """Images with boxes matched by the rules of a protocol.
 
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image, from which results are computed
     """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+    outcomes: Outcomes
+    by_image: CountColumns
+
+    @staticmethod
+    @abstractmethod
+    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+        """Match boxes, from the pairs of them that reach the IoU threshold."""
+
+    @classmethod
+    @abstractmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options. Raises ValueError for an option that the protocol does not have."""
+
+    @abstractmethod
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        """Match the boxes."""
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+
+    @abstractmethod
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """A row for each class, the last for "unknown"."""
+
+    @abstractmethod
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A row for each image."""
+
+    @abstractmethod
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
+
+    @abstractmethod
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results their gains from mending an error."""
 
 
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
+def gain(error: str, measure: str) -> str:
+    """The name of a measure's gain from mending an error.
 
-    The bits are cut into pieces, with a sum for each that int64 holds.
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
     """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+    return f"Δ{measure}({error})"
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
+#
+# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
+#
+# boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+_LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
+
+def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
+    """Count correct and wrong detections of known and of unknown objects.
+
+    A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
+    its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
+    rest are matched by `match_boxes`.
+
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
+
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
+
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are, as COCO does for crowds.
+
+    Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
+    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
+    outcomes = openset_outcomes(state, rules)
+    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
 
 
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
+    """Outcomes of the confident predictions; see `count_openset_detections`."""
+    boxes = select_boxes(state, rules)
+    return one_to_one_outcomes(boxes, boxes.pairs())
 
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
+    to_ignored = boxes.ignored[pairs.columns]
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
+    matched = np.full(len(boxes.predictions), -1)
+    matched[pairs_matched.rows] = pairs_matched.columns
+
+    label = boxes.label
+    says_unknown = label == boxes.unknown_id
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label[rows] == called, says_unknown[rows]
+    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    return Outcomes(boxes, outcome, matched)
+
+
+def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+    """The rates of open-set detection; 0/0 is 0.
+
+    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
+    WI = FP_unknown / total_known                                      lower is better
+    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
+    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
+
+    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
+
+    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
+    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
+    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
+    (0.5, 0.25)
     """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    return sum(
-        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
-        for exponent, pieces_of in enumerate(sums.tolist())
-        for piece, number in enumerate(pieces_of)
-        if number
-    )
+    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    return {
+        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
+        "WI": ratio(counts["FP_unknown"], counts["total_known"]),
+        "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
+        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
+    }
 
 
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+class OwDln(MatchedImages):
+    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
 
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+    match = staticmethod(one_to_one_outcomes)
+
+    @classmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
+        if options.previously_known is not None:
+            got = f"got {options.previously_known!r}"
+            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+        if options.average_precision != "all":
+            got = f"got {options.average_precision!r}"
+            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
+        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
+        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts; see `openset_detection_rates`."""
+        totals = in_total(self.by_image, counts)
+        values = openset_detection_rates(totals)
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
+        for error, columns in self._mended.items():
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
+        return {**rates, **totals}
+
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add the gain of U-Recall."""
+        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes = self.outcomes, self.outcomes.boxes
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        weights = boxes.counts[boxes.object_image[called]]
+        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
+        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Rates and counts of each image."""
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
+        if self.outcomes.boxes.rules.matching == "iou":
+            raise ValueError(
+                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
+                " got matching='iou', where each threshold needs a matching of its own"
+            )
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
+        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
+def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
+    """Columns of counts as lists, after the rates of each row."""
+    columns = {name: column.tolist() for name, column in counts.items()}
+    rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
+    rates = openset_detection_rates(dict.fromkeys(columns, 0))
+    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
 # ---- arrays/halving.py -----------------------------------------------------------------------------------------------
@@ -4382,7 +4667,7 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 14  # bits of the highest digit, at most
-_IN_BIN = 32  # scores on average, at least
+_IN_BIN = 32  # scores in a bin on average, at least
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -4427,7 +4712,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """
@@ -4873,9 +5158,8 @@ def indices(scores: Array) -> Array:
 
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
-# Precision-recall curves of classes, with images weighted by their counts, and the areas under them.
+# Precision-recall curves of classes, with images weighted by their counts.
 
-Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 _WORK = 4  # the cost of a prediction, in scores
 _RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
 _FLAG_BITS = 3
@@ -5039,294 +5323,6 @@ def _last_of_each(confidence: np.ndarray) -> np.ndarray:
     if not len(confidence):
         return np.zeros(0, np.int64)
     return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
-
-
-def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
-
-    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
-
-    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
-    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
-
-    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
-    0.8333333333333333
-    """
-    area, total = area_of_all_points(tp, fp, num_objects)
-    return area / total
-
-
-def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
-    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
-    tp, fp = _where_tp_rises(tp, fp)
-    if not num_objects or not len(tp):
-        return 0, 1
-    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
-
-
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
-    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
-
-    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
-
-    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
-    Pascal VOC Challenge, IJCV 2010.
-
-    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
-    >>> area / total == 4 / 11
-    True
-    """
-    tp, fp = _where_tp_rises(tp, fp)
-    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
-    reached = places[places < len(tp)]
-    if not num_objects or not len(reached):
-        return 0, 1
-    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
-
-
-def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
-    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
-    return tp[rises], fp[rises]
-
-
-def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
-    """The highest precision at each confidence or below."""
-    precision = tp / np.maximum(tp + fp, 1)
-    return np.maximum.accumulate(precision[::-1])[::-1]
-
-
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
-    "all": area_of_all_points,
-    "11-point": eleven_point_average_precision,
-}
-
-
-# ---- detection/protocols.py ------------------------------------------------------------------------------------------
-#
-# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
-
-class DetectionOptions(Protocol):
-    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
-
-    known_classes: Sequence[int] | None
-    unknown_class_id: int
-    iou_threshold: float
-    conf_threshold: float
-    matching: str | None
-    count_background: bool
-    plus_one: bool
-    unknown_below: float | None
-    recall_level: float | None
-    previously_known: Sequence[int] | None
-    average_precision: str
-
-
-class MatchedImages(ABC):
-    """Images with boxes matched by the rules of a protocol.
-
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image, from which results are computed
-    """
-
-    outcomes: Outcomes
-    by_image: CountColumns
-
-    @staticmethod
-    @abstractmethod
-    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, from the pairs of them that reach the IoU threshold."""
-
-    @classmethod
-    @abstractmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options. Raises ValueError for an option that the protocol does not have."""
-
-    @abstractmethod
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        """Match the boxes."""
-
-    @abstractmethod
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
-
-    @abstractmethod
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """A row for each class, the last for "unknown"."""
-
-    @abstractmethod
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """A row for each image."""
-
-    @abstractmethod
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
-
-    @abstractmethod
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results their gains from mending an error."""
-
-
-def gain(error: str, measure: str) -> str:
-    """The name of a measure's gain from mending an error.
-
-    >>> gain("badly placed", "mAP")
-    'ΔmAP(badly placed)'
-    """
-    return f"Δ{measure}({error})"
-
-
-# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
-#
-# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
-#
-# boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
-
-_LOWER = ("WI", "A-OSE")  # rates of which lower is better
-
-
-def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
-    """Count correct and wrong detections of known and of unknown objects.
-
-    A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
-    its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
-    rest are matched by `match_boxes`.
-
-    matched to →          known object                      unknown object
-    its class             TP_known                          –
-    another known class   FP_known, FN_known                FP_known, FN_unknown
-    "unknown"             FP_unknown, FN_known              TP_unknown
-
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
-    counted, unless `count_background` makes them FP_unknown.
-
-    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
-    is left out of all counts, however many such predictions there are, as COCO does for crowds.
-
-    Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
-    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
-    """
-    outcomes = openset_outcomes(state, rules)
-    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
-
-
-def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """Outcomes of the confident predictions; see `count_openset_detections`."""
-    boxes = select_boxes(state, rules)
-    return one_to_one_outcomes(boxes, boxes.pairs())
-
-
-def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
-    to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
-    matched = np.full(len(boxes.predictions), -1)
-    matched[pairs_matched.rows] = pairs_matched.columns
-
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
-    return Outcomes(boxes, outcome, matched)
-
-
-def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
-    """The rates of open-set detection; 0/0 is 0.
-
-    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
-    WI = FP_unknown / total_known                                      lower is better
-    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
-    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
-
-    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
-
-    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
-    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
-    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
-    (0.5, 0.25)
-    """
-    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
-    return {
-        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
-        "WI": ratio(counts["FP_unknown"], counts["total_known"]),
-        "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
-        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
-        "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
-    }
-
-
-class OwDln(MatchedImages):
-    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
-
-    match = staticmethod(one_to_one_outcomes)
-
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
-        if options.previously_known is not None:
-            got = f"got {options.previously_known!r}"
-            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-        if options.average_precision != "all":
-            got = f"got {options.average_precision!r}"
-            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
-
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.outcomes)
-        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts; see `openset_detection_rates`."""
-        totals = in_total(self.by_image, counts)
-        values = openset_detection_rates(totals)
-        rates: Results = {
-            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
-        }
-        for error, columns in self._mended.items():
-            more = in_total(columns, counts)
-            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
-            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
-        return {**rates, **totals}
-
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gain of U-Recall."""
-        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, with the number of its objects that were called unknown."""
-        outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-        weights = boxes.counts[boxes.object_image[called]]
-        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
-        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """Rates and counts of each image."""
-        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
-
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.matching == "iou":
-            raise ValueError(
-                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
-                " got matching='iou', where each threshold needs a matching of its own"
-            )
-        above = _with_rates(counts_above(self.outcomes, results, thresholds))
-        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
-
-
-def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
-    """Columns of counts as lists, after the rates of each row."""
-    columns = {name: column.tolist() for name, column in counts.items()}
-    rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
-    rates = openset_detection_rates(dict.fromkeys(columns, 0))
-    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def _region_sums(
         return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
     threads = threads_for(_WORK * len(step_of_pixel))
     sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
-    ends_and_cuts = np.asarray(places).T.copy()
+    ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
 
     def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
         start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))

@@ -22,7 +22,7 @@ from .compiled import compiled
 from .threads import in_threads, parts_of, threads_for
 
 _BINS = 14  # bits of the highest digit, at most
-_IN_BIN = 32  # scores on average, at least
+_IN_BIN = 32  # scores in a bin on average, at least
 _BUCKET = 1 << 13  # scores
 _BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
@@ -67,7 +67,7 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default zero; threads, by default as many as the scores are worth; by_numpy,
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
     whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
     sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
     """

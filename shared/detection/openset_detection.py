@@ -10,9 +10,9 @@ from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_bool, as_choice, as_fraction, as_int_list, as_reals, plain_value
 from ..metric.metric import Metric
 from ..metric.results import as_dict
+from .average_precision import AVERAGE_PRECISIONS
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, box_state
 from .budgets import BUDGETS
-from .class_curves import AVERAGE_PRECISIONS
 from .ow_dln import OwDln
 from .owod import Owod
 from .prepared_images import PreparedImages

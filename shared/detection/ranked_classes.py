@@ -11,16 +11,8 @@ import numpy as np
 
 from ..arrays.ratios import rounded_sum
 from ..arrays.sorting import sorted_by_kind_with
-from .class_curves import (
-    AVERAGE_PRECISIONS,
-    Curve,
-    MendedClass,
-    RankedClass,
-    Ratio,
-    of_each_class,
-    ranked_classes,
-    tag_type,
-)
+from .average_precision import AVERAGE_PRECISIONS, Ratio
+from .class_curves import Curve, MendedClass, RankedClass, of_each_class, ranked_classes, tag_type
 from .counting import ClassObjects
 from .mending import Mending
 from .outcomes import IS_RIGHT, Outcomes, SelectedBoxes

@@ -28,7 +28,7 @@ from openworld_metrics import (
 from openworld_metrics.arrays.ratios import rounded_sum
 from openworld_metrics.classification.averages import rates_by_class, topk_rates
 from openworld_metrics.classification.topk_rates import Ranks
-from openworld_metrics.detection.class_curves import eleven_point_average_precision
+from openworld_metrics.detection.average_precision import eleven_point_average_precision
 from tests.hardest import ulps, worst_of
 
 MOSTS = [3, 12, 60, 1000, 2**36]

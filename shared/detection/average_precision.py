@@ -1,0 +1,73 @@
+"""Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from ..arrays.ratios import RATIO_UNIT, sum_of_shares
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+
+
+def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
+
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+
+    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
+    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+
+    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    0.8333333333333333
+    """
+    area, total = area_of_all_points(tp, fp, num_objects)
+    return area / total
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
+    tp, fp = _where_tp_rises(tp, fp)
+    if not num_objects or not len(tp):
+        return 0, 1
+    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+
+
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
+
+    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+
+    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
+    Pascal VOC Challenge, IJCV 2010.
+
+    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area / total == 4 / 11
+    True
+    """
+    tp, fp = _where_tp_rises(tp, fp)
+    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+
+
+def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
+    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
+    return tp[rises], fp[rises]
+
+
+def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """The highest precision at each confidence or below."""
+    precision = tp / np.maximum(tp + fp, 1)
+    return np.maximum.accumulate(precision[::-1])[::-1]
+
+
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+    "all": area_of_all_points,
+    "11-point": eleven_point_average_precision,
+}
