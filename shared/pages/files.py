@@ -25,9 +25,9 @@ def read_columns(
     """The columns of a metric from files, read as on its page and within the page's limits of size.
 
     Parameters: metric, its name; inputs, a file, a folder or a list of files for each input of the page, such as maps
-    and masks; columns, the names of the arrays for each column, by default guessed from names and values; read_as,
-    "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows with cells
-    that cannot be read are left out.
+    and masks; columns, the names of the arrays for some columns, [] for a column that is not used, where the others are
+    guessed from names and values; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class
+    ids; leave_out, whether rows with cells that cannot be read are left out.
 
     Returns the arguments of `compute`. Raises ValueError for an unknown metric, for files of several detectors (see
     `read_detectors`), and for files and cells that cannot be read; TypeError for a required column without arrays.
@@ -51,7 +51,7 @@ def read_detectors(
     files = [*map(_paths, inputs), *[[]] * (len(page.sources) - len(inputs))]
     reading = read(page, [], files, columns, read_as, leave_out)
     for name, names in (columns or {}).items():
-        if list(names) != [*reading.made_of[name]]:  # a page would guess instead
+        if list(names) != [*reading.made_of[name]]:  # a page guesses instead
             available = ", ".join(reading.offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {available}")
     return {name: dict(arguments.columns) for name, arguments in reading.detectors().items()}

@@ -15,22 +15,19 @@ from ..reading.data import Data
 from ..serving.costs import Cost, check_costs
 from ..serving.limits import MAX_DETECTORS
 from .data_sets import with_groups
-from .gather import Arguments, completed, gather, is_used
+from .gather import Arguments, gather, is_used
 from .guesses import MadeOf, source_of
 
 
-def detectors(
-    page: Page, sources: Sequence[Data], chosen: MadeOf | None = None, read_as: str = "automatic"
-) -> dict[str, Arguments]:
+def detectors(page: Page, sources: Sequence[Data], made_of: MadeOf, read_as: str = "automatic") -> dict[str, Arguments]:
     """The arguments for each detector, by the name of its array or in its rows, in the order chosen.
 
     Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
     several matrices or stacks of maps, or rows with a column that names the detector. Detectors share all other
     columns. A single detector is named after the metric's column. Raises the errors of `gather`.
     """
-    made_of = completed(page, sources, chosen)
     rows = _names_of_rows(page, sources, made_of)
-    columns = {"": made_of}
+    columns: dict[str, MadeOf] = {"": made_of}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and column.is_several(names, sources):

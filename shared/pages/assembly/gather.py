@@ -16,7 +16,7 @@ from ..page import Page
 from ..reading.archives import some
 from ..reading.data import Data
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
-from .guesses import MadeOf, columns_of, guess, source_of
+from .guesses import MadeOf, columns_of, source_of
 from .join import Owned, group_images, join_parts, split_images
 from .pairing import note_on_boxes, pair
 from .sizes import fitted
@@ -42,16 +42,16 @@ class Arguments(NamedTuple):
 def gather(
     page: Page,
     sources: Sequence[Data],
-    chosen: MadeOf | None = None,
+    made_of: MadeOf,
     read_as: str = "automatic",
     detector: str = "",
 ) -> Arguments:
-    """Assemble the metric's columns; arrays that are not chosen are guessed from their names.
+    """Assemble the metric's columns.
 
+    made_of: the names of the arrays for each column
     detector: if a column names the detector of each row, only this detector's rows are taken
     Raises TypeError for a required column without arrays, ValueError for a name that is not in the data.
     """
-    made_of = completed(page, sources, chosen)
     values: dict[str, Any] = {}
     ids: dict[str, Any] = {}  # the image of each row, by column
     origin: dict[str, int] = {}  # the index of each column's input
@@ -133,11 +133,6 @@ def sample_names(data: Data, made_of: MadeOf, owned: Owned | None = None) -> Seq
         return []
     names = data.arrays[chosen] if owned is None else owned.part(data.arrays[chosen])
     return names.tolist()
-
-
-def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:
-    """The names of the arrays for each column: as chosen, or guessed."""
-    return {name: list((chosen or {}).get(name) or names) for name, names in guess(page, sources).items()}
 
 
 def is_used(column: Column, names: Sequence[str]) -> bool:

@@ -43,10 +43,12 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     return guesses
 
 
-def settled(page: Page, sources: Sequence[Data], chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
-    """The names of the arrays for each column: as chosen if the data have them, otherwise as guessed."""
-    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
-    return guess(page, sources) | kept
+def settled(guesses: MadeOf, chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
+    """The names of the arrays for each column: as chosen, none too, if the data have them; otherwise as guessed."""
+    return {
+        name: list(chosen[name] if name in chosen and set(chosen[name]) <= set(offers[name]) else names)
+        for name, names in guesses.items()
+    }
 
 
 def _free(data: Data, guesses: MadeOf) -> list[str]:

@@ -1,6 +1,6 @@
 """Read the data of a page, in one pipeline for previews and computations.
 
-inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what columns are made of
+inputs ─ checked_sources ─→ arrays ─ offered, guess, settled ─→ what columns are made of
 └─ unread, without ─→ arrays without rows that cannot be read ─ detectors ─→ arguments
 """
 
@@ -13,7 +13,7 @@ from ..page import Page
 from ..reading.data import Data
 from .detectors import detectors
 from .gather import Arguments
-from .guesses import MadeOf, missing_columns, offered, settled
+from .guesses import MadeOf, guess, missing_columns, offered, settled
 from .left_out import Unread, unread, without
 from .sources import checked_sources
 
@@ -22,7 +22,7 @@ class Reading(NamedTuple):
     """The data of a page, and the names of the arrays for each of the metric's columns.
 
     sources: the arrays of each input, without rows that are left out
-    offers, made_of: the arrays that each column may be made of, and those that it is made of, by name
+    offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `columns.column.READ_AS`
     missing: required columns without arrays
     unread: rows that cannot be read, and whether they are left out
@@ -31,6 +31,7 @@ class Reading(NamedTuple):
     page: Page
     sources: Sequence[Data]
     offers: MadeOf
+    guesses: MadeOf
     made_of: MadeOf
     read_as: str = "automatic"
     missing: Sequence[str] = ()
@@ -60,8 +61,9 @@ def read(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> Reading:
-    """Read the inputs of a page. Chosen columns are kept if the data have them.
+    """Read the inputs of a page.
 
+    chosen: the names of the arrays for some columns, kept if the data have them; the other columns are guessed
     leave_out: whether rows that cannot be read are left out
 
     Raises RefusedError for files that are not taken.
@@ -77,11 +79,11 @@ def settle(
     leave_out: bool = False,
 ) -> Reading:
     """As `read`, for data that have been read."""
-    offers = offered(page, sources)
-    made_of = settled(page, sources, chosen or {}, offers)
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = settled(guesses, chosen or {}, offers)
     missing = missing_columns(page, made_of)
     rows = None if missing else unread(page, sources, made_of)
     leave_out = leave_out and rows is not None
     if rows is not None and leave_out:
         sources = [without(sources[0], rows)]
-    return Reading(page, sources, offers, made_of, read_as, missing, rows, leave_out)
+    return Reading(page, sources, offers, guesses, made_of, read_as, missing, rows, leave_out)

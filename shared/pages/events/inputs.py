@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pandas as pd
 
 from ..assembly.direction import column_of_scores
-from ..assembly.reading import read
+from ..assembly.reading import Reading, read
 from ..assembly.sizes import MapSizeError
 from ..columns.arrays import RESIZED, Maps
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
@@ -28,8 +28,12 @@ AGAIN = ("message", *_LOOK)
 LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
 
-class _OtherSizes(str):
-    """The message of an error that resizing the maps would resolve."""
+class _Failure(NamedTuple):
+    """Why data cannot be used: what was read of them, the message, and whether resizing the maps would resolve it."""
+
+    reading: Reading | None
+    text: str
+    resizable: bool = False
 
 
 class Events:
@@ -57,7 +61,7 @@ class Events:
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
             "read_as": form.read_as,
             "photographs": gr.update(value=None),
-            **self._changes(self._look(form), options, note),
+            **self._changes(form, self._look(form), options, note),
         }
 
     def choose(self, form: Form) -> Changes:
@@ -93,18 +97,20 @@ class Events:
         options = dict(form.options)
         if form.example != title:
             options = {option.name: shown(option, self.runner.defaults[option.name]) for option in self.page.options}
-        preview = self._look(form._replace(example=title, leave_out=False))
+        chosen = {name: names for name, names in form.chosen.items() if names}  # the others are guessed anew
+        form = form._replace(example=title, made_of=chosen, leave_out=False)
+        preview = self._look(form)
         if isinstance(preview, Look):
             options |= self._derived(preview)
         return {
             "example": gr.update(choices=[*titles(self.page), title], value=title),
             "held": title,
-            **self._changes(preview, options),
+            **self._changes(form, preview, options),
         }
 
     def again(self, form: Form) -> Changes:
         """Refresh the preview after a change of columns or cells; options stay."""
-        return {"message": box(""), **self._changes(self._look(form))}
+        return {"message": box(""), **self._changes(form, self._look(form))}
 
     def leave(self, form: Form) -> Changes:
         """Leave out the rows that cannot be read or, if they are left out, take them in again."""
@@ -113,7 +119,7 @@ class Events:
     def turn(self, form: Form) -> Changes:
         """Flip the sign of scores that rank the wrong way round."""
         preview, column = self._look(form), column_of_scores(self.page)
-        if column is None or isinstance(preview, str) or not preview.flipped:
+        if column is None or isinstance(preview, _Failure) or not preview.flipped:
             return {}
         return {"made_of": {column.name: gr.update(value=preview.flipped)}}
 
@@ -147,16 +153,14 @@ class Events:
         """The query of the address: example and options."""
         return query_of(self.page, self.runner.defaults, form)
 
-    def _look(self, form: Form) -> Look | str:
-        """A preview of the data, or the text of their error."""
-        form = with_sample(self.page, self.folder, form)
+    def _look(self, form: Form) -> Look | _Failure:
+        """A preview of the data, or their error."""
+        form, reading = with_sample(self.page, self.folder, form), None
         try:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
             return bounded(look, reading, form.uploaded)
-        except MapSizeError as error:
-            return _OtherSizes(explain(error))
         except Exception as error:  # whatever it is, the user sees it beside the inputs
-            return explain(error)
+            return _Failure(reading, explain(error), isinstance(error, MapSizeError))
 
     def _derived(self, preview: Look) -> dict[str, Any]:
         """The controls' values of options that follow from the data."""
@@ -166,28 +170,35 @@ class Events:
             if option.name in preview.options
         }
 
-    def _changes(self, preview: Look | str, options: Mapping[str, Any] | None = None, note: str = "") -> Changes:
+    def _changes(
+        self, form: Form, preview: Look | _Failure, options: Mapping[str, Any] | None = None, note: str = ""
+    ) -> Changes:
         """Changes of the preview, of the buttons that correct the data, and of the columns and options."""
-        changes: Changes = {"options": dict(options or {})}
-        if isinstance(preview, str):
-            hidden = gr.update(visible=False)
-            resize = gr.update(visible=isinstance(preview, _OtherSizes))
-            buttons = {"flip": hidden, "leave": hidden, "leave_out": False, "resize": resize}
-            return {**changes, "read": box(note + message(preview)), **buttons}
         reading = preview.reading
-        if reading.missing:
+        changes: Changes = {"options": dict(options or {}), "made_of": _fields(form, reading) if reading else {}}
+        if isinstance(preview, _Failure):
+            hidden = gr.update(visible=False)
+            buttons = {"flip": hidden, "leave": hidden, "resize": gr.update(visible=preview.resizable)}
+            return {**changes, "read": box(note + message(preview.text)), **buttons, "leave_out": False}
+        if preview.reading.missing:
             changes["panel"] = gr.update(open=True)
         return {
             **changes,
             "read": box(note + preview.html),
             "flip": gr.update(visible=bool(preview.flipped)),
             "resize": gr.update(visible=False),
-            "leave": leave_button(reading.num_unread, reading.leaves_out),
-            "leave_out": reading.leaves_out,
-            "made_of": {
-                name: gr.update(choices=offers, value=reading.made_of[name]) for name, offers in reading.offers.items()
-            },
+            "leave": leave_button(preview.reading.num_unread, preview.reading.leaves_out),
+            "leave_out": preview.reading.leaves_out,
         }
+
+
+def _fields(form: Form, reading: Reading) -> dict[str, Any]:
+    """Updates of the columns' fields; one that the data leave as it is may be in the user's hands meanwhile."""
+    other = {name: names for name, names in reading.made_of.items() if names != form.chosen.get(name)}
+    return {
+        name: gr.update(choices=offers, **({"value": other[name]} if name in other else {}))
+        for name, offers in reading.offers.items()
+    }
 
 
 def leave_button(num_rows: int, leaves_out: bool) -> Any:

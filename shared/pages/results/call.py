@@ -40,7 +40,7 @@ def recipe_of(reading: Reading, files: Sequence[Any], examples: Path) -> Recipe:
     prefix = f"metrics/{reading.page.name}/examples/"
     paths = [[Path(path) for path in part or ()] for part in files]
     places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
-    made_of = {name: names for name, names in reading.made_of.items() if names}
+    made_of = {name: names for name, names in reading.made_of.items() if names or reading.guesses[name]}
     return Recipe(places, made_of, reading.read_as, reading.leaves_out)
 
 

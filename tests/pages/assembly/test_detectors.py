@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.assembly.detectors import detectors
 from openworld_metrics.pages.assembly.guesses import guess, offered
+from openworld_metrics.pages.assembly.reading import settle
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.files import read_columns, read_detectors
 from openworld_metrics.pages.page import Page
@@ -41,7 +41,7 @@ def test_detectors_of_a_file(tmp_path: Path) -> None:
     page, sources = page_of("ood_bench"), read("ood_bench", SCORES, tmp_path)
     found = guess(page, sources)
     assert (found["predictions"], found["references"]) == (["msp", "energy"], ["truth"])
-    several = detectors(page, sources, {"predictions": ["−msp", "energy"]})
+    several = settle(page, sources, {"predictions": ["−msp", "energy"]}).detectors()
     assert [*several] == ["−msp", "energy"]
     assert several["−msp"].columns["predictions"].tolist() == (-SCORES["msp"]).tolist()
     assert "−msp" in offered(page, sources)["predictions"]
@@ -52,25 +52,25 @@ def test_detectors_of_a_file(tmp_path: Path) -> None:
         assert all(np.array_equal(again[name][key], column) for key, column in given.columns.items())
     with pytest.raises(ValueError, match="expected one detector, got msp, energy; read_detectors reads several"):
         read_columns("ood_bench", tmp_path / "mine.csv")
-    assert [*detectors(page, sources, {"predictions": ["energy"]})] == ["predictions"]
+    assert [*settle(page, sources, {"predictions": ["energy"]}).detectors()] == ["predictions"]
 
 
 def test_detectors_of_rows(tmp_path: Path) -> None:
     """A column that says the detector of each row, alone and beside several columns of scores."""
     long = SCORES.melt(["index", "truth"], ["msp", "energy"], "method", "score")
     page, sources = page_of("ood_bench"), read("ood_bench", long, tmp_path)
-    several = detectors(page, sources)
+    several = settle(page, sources).detectors()
     assert [*several] == ["msp", "energy"]
     for name, given in several.items():
         assert given.columns["predictions"].tolist() == SCORES[name].tolist()
         assert given.columns["references"].tolist() == LABELS
-    (alone,) = detectors(page, sources, {"detector": ["one detector"]}).values()
+    (alone,) = settle(page, sources, {"detector": ["one detector"]}).detectors().values()
     assert len(alone.columns["predictions"]) == 12
-    crossed = detectors(page, read("ood_bench", SCORES.assign(model=["a", "b"] * 3), tmp_path))
+    crossed = settle(page, read("ood_bench", SCORES.assign(model=["a", "b"] * 3), tmp_path)).detectors()
     assert [*crossed] == ["a, msp", "a, energy", "b, msp", "b, energy"]
     assert crossed["b, energy"].columns["predictions"].tolist() == SCORES["energy"][1::2].tolist()
     many = pd.concat([SCORES.drop(columns="msp")] * 4).assign(model=[f"car {i}" for i in range(24)])
-    assert [*detectors(page, read("ood_bench", many, tmp_path))] == ["predictions"]
+    assert [*settle(page, read("ood_bench", many, tmp_path)).detectors()] == ["predictions"]
 
 
 @pytest.mark.parametrize("name", ["accuracyk", "autkc", "macro_open_f", "micro_open_f", "openauc"])
@@ -79,7 +79,7 @@ def test_models_of_rows(name: str, tmp_path: Path) -> None:
     page = page_of(name)
     if name in ("accuracyk", "autkc"):
         frame = pd.DataFrame({"p0": [0.1, 0.4, 0.2, 0.6], "p1": [0.9, 0.6, 0.8, 0.4], "label": [0, 1, 0, 1]})
-    several = detectors(page, read(name, frame.assign(model=["new", "old", "new", "old"]), tmp_path))
+    several = settle(page, read(name, frame.assign(model=["new", "old", "new", "old"]), tmp_path)).detectors()
     assert [*several] == ["new", "old"]
     assert np.array_equal(several["old"].columns["references"], frame["label"][1::2])
     assert {len(column) for column in several["old"].columns.values()} == {2}
@@ -90,8 +90,8 @@ def test_matrices_side_by_side(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", a=np.eye(3), b=np.ones((3, 3)), labels=[0, 1, 2])
     page = page_of("accuracyk")
     sources = read_sources(page, [None], [[tmp_path / "a.npz"]])
-    assert [*detectors(page, sources, {"predictions": ["a", "b"]})] == ["a", "b"]
-    (given,) = detectors(page, sources, {"predictions": ["a[:, 0]", "b[:, 2]"]}).values()
+    assert [*settle(page, sources, {"predictions": ["a", "b"]}).detectors()] == ["a", "b"]
+    (given,) = settle(page, sources, {"predictions": ["a[:, 0]", "b[:, 2]"]}).detectors().values()
     assert given.columns["predictions"].shape == (3, 2)
 
 
@@ -99,7 +99,7 @@ def test_words_that_are_no_label(tmp_path: Path) -> None:
     frame = SCORES.assign(truth=["id", "ood", "cat", "id", "id", "ood"])
     sources = read("ood_bench", frame, tmp_path)
     with pytest.raises(ValueError, match="truth, line 4: 'cat' is not a label; write 0 and 1, or id"):
-        detectors(page_of("ood_bench"), sources, {"references": ["truth"]})
+        settle(page_of("ood_bench"), sources, {"references": ["truth"]}).detectors()
 
 
 @pytest.mark.parametrize("name", [name for name in METRICS if name not in ("openset_detection", "anomaly_suite")])

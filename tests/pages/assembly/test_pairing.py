@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from openworld_metrics.evaluation.resizing import resized_map
-from openworld_metrics.pages.assembly.gather import gather
+from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
@@ -81,7 +81,8 @@ def test_maps_and_masks(
     results = runner.results({"predictions": MAPS[order], "references": MASKS[order]}, {})
     found = show(runner, files)
     assert json.loads(found.json) == results
-    assert told in gather(runner.page, read_sources(runner.page, [None, None], files)).note
+    (given,) = read(runner.page, [None, None], files).detectors().values()
+    assert told in given.note
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)
@@ -157,13 +158,13 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
             (tmp_path / side / folder / f"{name}.txt").write_text(line if name == "a" or side == "r" else "")
         (tmp_path / side / folder / "classes.txt").write_text("cat\n")
     page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
-    given = gather(page, read_sources(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]))
+    (given,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).detectors().values()
     assert [*map(len, given.columns["predictions"])] == [1, 0]
     assert [*map(len, given.columns["references"])] == [1, 1]
     assert list(given.names) == ["a", "b"]
     (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
     with pytest.raises(ValueError, match="expected names that are in both inputs, got a and other"):
-        gather(page, read_sources(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]))
+        read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).detectors()
 
 
 def many(path: Path) -> None:

@@ -430,6 +430,24 @@ def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, t
 
 
 @needs_browser
+def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page], tmp_path: Path) -> None:
+    """What the server says of the columns comes after another field has been emptied, which stays empty."""
+    page, columns = opened("openauc"), drawn("openauc")
+    page.upload(csv(columns, tmp_path)[0])
+    if not page.part("from-references").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
+    held: list[Any] = []
+    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    for name in ("references", "open_scores"):
+        field = page.part(f"from-{name}")
+        field.locator(".token-remove").first.click()
+        field.locator(".token").wait_for(state="detached")
+    held[0].continue_()
+    page.part("read").get_by_text("Which column holds references and open_scores?").wait_for()
+    assert [page.part(f"from-{name}").locator(".token").count() for name in columns] == [1, 0, 0]
+
+
+@needs_browser
 def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str], Page]) -> None:
     """Whenever a change is told: before the press, or while its answer is awaited, which is when late ones come."""
     page = opened("ood_bench")

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld_metrics.pages.files import read_columns, read_detectors
+from openworld_metrics.pages.assembly.reading import read
+from openworld_metrics.pages.files import page_of, read_columns, read_detectors
+from openworld_metrics.pages.results.call import recipe_of
 from tests.pages.steps import grey_maps
 
 TABLE = "msp,label\n0.9,id\n0.2,ood\n0.7,id\n0.8,ood\n"
@@ -18,6 +20,18 @@ def test_a_table_and_a_choice_of_columns(tmp_path: Path) -> None:
     columns = read_columns("ood_bench", tmp_path / "scores.csv", columns={"predictions": ["−msp"]})
     assert columns["predictions"].tolist() == [-0.9, -0.2, -0.7, -0.8]
     assert columns["references"].tolist() == [0, 1, 0, 1]
+
+
+def test_a_column_that_is_not_used(tmp_path: Path) -> None:
+    """An empty choice is a choice: it is not guessed anew, and the page's code says it."""
+    (tmp_path / "scores.csv").write_text("score,label,dataset\n0.9,id,a\n0.2,ood,b\n")
+    assert read_columns("ood_bench", tmp_path / "scores.csv")["groups"] == [None, "b"]
+    assert read_columns("ood_bench", tmp_path / "scores.csv", columns={"groups": []}).get("groups") is None
+    with pytest.raises(TypeError, match=r"^references: no column looks like it. Pick one under Columns"):
+        read_columns("ood_bench", tmp_path / "scores.csv", columns={"references": []})
+    reading = read(page_of("ood_bench"), [], [[tmp_path / "scores.csv"]], {"groups": []})
+    recipe = recipe_of(reading, [[tmp_path / "scores.csv"]], tmp_path)
+    assert recipe.made_of["groups"] == []
 
 
 def test_a_folder_is_its_files(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.pages.assembly.gather import gather
-from openworld_metrics.pages.assembly.sources import read_sources
+from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.reading import planes
 from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
@@ -92,7 +91,7 @@ def test_an_archive_of_each_kind(
             )
         ],
     ]
-    given = gather(runner.page, read_sources(runner.page, [None, None], files))
+    (given,) = read(runner.page, [None, None], files).detectors().values()
     assert "2 have no mask and count as normal: good/0, good/1." in given.note
     assert all(np.array_equal(found, one) for found, one in zip(given.columns["predictions"], maps))
     assert {one.dtype.newbyteorder("=") for one in given.columns["predictions"]} == {maps.dtype.newbyteorder("=")}

@@ -24,6 +24,7 @@ import openworld_metrics
 from openworld_metrics.pages.assembly.gather import gather
 from openworld_metrics.pages.assembly.guesses import guess
 from openworld_metrics.pages.assembly.join import split_images
+from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.columns.samples import Detectors
 from openworld_metrics.pages.form.controls import CONTROLS, shown
@@ -108,7 +109,8 @@ def test_polygons_and_other_lines_of_yolo(
         paths[2].write_text(line, encoding="utf-8-sig")
     found = show(runner, files, box_format="cxcywh")
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json) != expected
-    given = gather(runner.page, read_sources(runner.page, [None, None], files)).columns
+    (arguments,) = read(runner.page, [None, None], files).detectors().values()
+    given = arguments.columns
     assert given["predictions"][2].tolist() == [[0.5, 0.375, 0.5, 0.25, 0.01, 999]]
     assert given["references"][2].tolist() == [[0.5, 0.5, 1, 1, 7]]
     for line, message in (("0 32 24 5 6", "coordinates from 0 to 1"), ("0 1 1 1 1 0.5", "class cx cy w h, got 6 numb")):
@@ -330,20 +332,21 @@ def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
     assert runs(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
     assert guess(page, data)["predictions"] == ["logit0 … logit2"]
     with pytest.raises(TypeError, match=r"references: no column looks like it. Pick one .* from logit0, .*, d"):
-        gather(page, data)
+        gather(page, data, guess(page, data))
     chosen = {"predictions": ["logit2", "logit0"], "references": ["y"], "open_scores": ["d"]}
-    given = gather(page, data, chosen)
+    given = gather(page, data, guess(page, data) | chosen)
     assert given.columns["predictions"].tolist() == [[0.2, 0.0], [0.5, 0.5]]
     assert given.columns["references"].tolist() == [1, 2]
     with pytest.raises(ValueError, match=r"open_scores: expected names of columns, got 'e'; there are logit0"):
-        gather(page, data, {**chosen, "open_scores": ["e"]})
+        gather(page, data, {**guess(page, data), **chosen, "open_scores": ["e"]})
 
 
 def test_whole_numbers_can_be_scores(runners: Any) -> None:
     page = runners("accuracyk").page
     data = [uploads.read_table(pd.DataFrame({"class 0": [1, 0], "class 1": [0, 1], "references": [0, 1]}))]
-    assert gather(page, data).columns["predictions"].dtype.kind == "i"
-    assert gather(page, data, read_as="scores").columns["predictions"].dtype.kind == "f"
+    made_of = guess(page, data)
+    assert gather(page, data, made_of).columns["predictions"].dtype.kind == "i"
+    assert gather(page, data, made_of, read_as="scores").columns["predictions"].dtype.kind == "f"
 
 
 def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
