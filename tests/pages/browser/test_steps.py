@@ -438,9 +438,11 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
         page.part("columns").get_by_role("button", name="Columns").click()
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
-    for name in ("references", "open_scores"):
-        field = page.part(f"from-{name}")
-        field.locator(".token-remove").first.click()
+    fields = [page.part(f"from-{name}") for name in ("references", "open_scores")]
+    with page.tab.expect_request("**/queue/join*"):
+        fields[0].locator(".token-remove").first.click()
+    fields[1].locator(".token-remove").first.click()
+    for field in fields:
         field.locator(".token").wait_for(state="detached")
     held[0].continue_()
     page.part("read").get_by_text("Which column holds references and open_scores?").wait_for()
