@@ -60,7 +60,7 @@ def gather(
     for column in columns_of(page, made_of):
         names = made_of[column.name]
         if not is_used(column, names):
-            _check_optional(column, source_of(column, names, sources))
+            _check_optional(column, source_of(column, names or None, sources))
             continue
         data = source_of(column, names, sources)
         if isinstance(column, Detectors):

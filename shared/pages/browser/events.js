@@ -24,6 +24,13 @@ window.openworldMetrics = (() => {
       choosing.add(name);
       setTimeout(() => choosing.delete(name));
     },
+    // columns are looked at unless the last look took them, which may have set them itself
+    others: (name, looked, ...columns) => {
+      const names = columns.map((column) => (column ? [column].flat() : []));
+      if (looked && JSON.stringify(JSON.parse(looked).made_of) === JSON.stringify(names)) {
+        throw new Error("no other columns were chosen");
+      }
+    },
     // data are looked at before they can be computed, since options follow of them
     begin: (name, ...values) => {
       looks[name] ??= {begun: 0, ended: 0};

@@ -14,7 +14,7 @@ from ..assembly.sizes import MapSizeError
 from ..columns.arrays import RESIZED, Maps
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
 from ..form.controls import shown
-from ..form.form import OWN, PASTED, TABLE, Form, data_frame, sample_of, titles, with_sample
+from ..form.form import OWN, PASTED, TABLE, Form, data_frame, looked_at, sample_of, titles, with_sample
 from ..form.looking import Look, look
 from ..page import CONFIDENCE
 from ..reading.pasted import read_pasted
@@ -23,7 +23,7 @@ from ..runner import Runner, explain
 from ..serving.ending import bounded
 
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
-_LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "options")
+_LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "looked", "options")
 AGAIN = ("message", *_LOOK)
 LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
@@ -97,9 +97,7 @@ class Events:
         options = dict(form.options)
         if form.example != title:
             options = {option.name: shown(option, self.runner.defaults[option.name]) for option in self.page.options}
-        chosen = {name: names for name, names in form.chosen.items() if names}  # the others are guessed anew
-        form = form._replace(example=title, made_of=chosen, leave_out=False)
-        preview = self._look(form)
+        preview = self._look(form.guessed_anew()._replace(example=title, leave_out=False))
         if isinstance(preview, Look):
             options |= self._derived(preview)
         return {
@@ -109,8 +107,13 @@ class Events:
         }
 
     def again(self, form: Form) -> Changes:
-        """Refresh the preview after a change of columns or cells; options stay."""
+        """Refresh the preview after a change of columns; options stay."""
         return {"message": box(""), **self._changes(form, self._look(form))}
+
+    def edit(self, form: Form) -> Changes:
+        """Refresh the preview after a change of cells, which may be those of another table."""
+        asked = form.guessed_anew() if form.has_other_headers else form
+        return {"message": box(""), **self._changes(form, self._look(asked))}
 
     def leave(self, form: Form) -> Changes:
         """Leave out the rows that cannot be read or, if they are left out, take them in again."""
@@ -175,7 +178,9 @@ class Events:
     ) -> Changes:
         """Changes of the preview, of the buttons that correct the data, and of the columns and options."""
         reading = preview.reading
-        changes: Changes = {"options": dict(options or {}), "made_of": _fields(form, reading) if reading else {}}
+        changes: Changes = {"options": dict(options or {}), "looked": ""}
+        if reading is not None:
+            changes |= {"looked": looked_at(form, reading.made_of), "made_of": _fields(form, reading)}
         if isinstance(preview, _Failure):
             hidden = gr.update(visible=False)
             buttons = {"flip": hidden, "leave": hidden, "resize": gr.update(visible=preview.resizable)}

@@ -37,7 +37,7 @@ class Wiring:
             stamp=outputs.stamp,
         )
         computed_from = inputs.form._replace(
-            image=(), photographs=(), detector=(), token=(), selection=(), place=(), stamp=()
+            image=(), photographs=(), detector=(), token=(), selection=(), place=(), stamp=(), looked=()
         )
         self.computed_from = leaves(computed_from)
         self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
@@ -87,12 +87,17 @@ class Wiring:
     def _columns(self) -> None:
         """Connect cells, columns and options that users change, and the buttons that correct the data."""
         again = self._calls(self.events.again, AGAIN)
-        columns = [part.input for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as)]
+        fields = [*self.form.made_of.values()]
+        chosen = [field.change for field in fields]  # gradio tells of no input where a field is emptied by a key
+        cells = [table.input for table in self.form.tables]
         options = [event for part in self.form.options.values() for event in (part.input, part.change)]
-        gr.on(columns, **again, **LATEST)
-        gr.on([*columns, *options], **self._compares("compare"), trigger_mode="always_last")
-        turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
-        turned.then(**again, **QUIET)
+        others = gr.on(chosen, inputs=[self.form.looked, *fields], **self._script("others"), trigger_mode="always_last")
+        others.success(**again, **LATEST)
+        self.form.read_as.input(**again, **LATEST)
+        gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
+        changed = [*chosen, *cells, self.form.read_as.input, *options]
+        gr.on(changed, **self._compares("compare"), trigger_mode="always_last")
+        self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
         self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
         plain = self.inputs.without.click(**self._calls(self.events.without, ("options",)), **QUIET)

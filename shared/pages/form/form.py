@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ class Form(NamedTuple):
     read_as: how whole numbers of a matrix are read
     options: the value of each option's control; an option that is missing has its default
     leave_out: whether rows that cannot be read are left out
+    looked: the headers of the tables, and the arrays of each column, at the last look at the data: see `looked_at`
     image, photographs: the image that is shown, from 1, and files to show behind the images
     detector, token: the detector that is shown in full, and the token of the last computation
     selection: the bar or the cell whose samples are listed: see `figures.ranked.asked_samples`
@@ -38,6 +40,7 @@ class Form(NamedTuple):
     read_as: Any = "automatic"
     options: Mapping[str, Any] = {}
     leave_out: Any = False
+    looked: Any = ""
     image: Any = 1
     photographs: Any = None
     detector: Any = ""
@@ -55,6 +58,25 @@ class Form(NamedTuple):
     def chosen(self) -> dict[str, list[str]]:
         """The names of the arrays that the user chose for each column."""
         return {name: as_names(names) for name, names in self.made_of.items()}
+
+    @property
+    def headers(self) -> list[list[str]]:
+        """The headers of the tables."""
+        return [[] if table is None else [*map(str, table.columns)] for table in self.tables]
+
+    @property
+    def has_other_headers(self) -> bool:
+        """Whether the tables have other headers than at the last look at the data."""
+        return not self.looked or self.headers != json.loads(self.looked)["headers"]
+
+    def guessed_anew(self) -> Form:
+        """The form where empty columns are guessed."""
+        return self._replace(made_of={name: names for name, names in self.chosen.items() if names})
+
+
+def looked_at(form: Form, made_of: Mapping[str, Sequence[str]]) -> str:
+    """What a look at the data took, as JSON that the browser compares with the columns' fields."""
+    return json.dumps({"headers": form.headers, "made_of": [[*names] for names in made_of.values()]})
 
 
 def from_browser(components: Form, values: Sequence[Any]) -> Form:

@@ -60,7 +60,8 @@ class Inputs:
             kept = "example, options, detector, image and threshold"
             hint = f"The link opens this page with the same {kept}. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
-        self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
+        looked = gr.Textbox(visible=False)
+        self.form = Form(example, tables, files, made_of, read_as, options, leave_out, looked)
 
 
 def _options(page: Page, defaults: Mapping[str, Any], help_of: Mapping[str, str]) -> dict[str, Any]:

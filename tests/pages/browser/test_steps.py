@@ -429,6 +429,31 @@ def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, t
     assert page.numbers() == load("openauc").compute(**columns)
 
 
+EMPTIED = {
+    "the token": lambda field: field.locator(".token-remove:not(.remove-all)").first.click(),
+    "a key": lambda field: field.locator("input").press("Backspace"),
+    "all tokens": lambda field: field.locator(".remove-all").click(),
+}
+
+
+@needs_browser
+@pytest.mark.parametrize("way", EMPTIED)
+def test_a_column_is_emptied(way: str, opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    """However it is emptied, the page says at once that the column is not used, and computes without it."""
+    page, counts = opened("ood_bench"), {"counts": [1, 2, 3, 4, 5, 6]}
+    columns = {"predictions": [0.1, 0.4, 0.2, 0.3, 0.8, 0.9], "references": [0, 0, 0, 1, 1, 1]}
+    page.upload(csv({**columns, **counts}, tmp_path)[0])
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(**columns, **counts)
+    if not page.part("from-counts").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
+    EMPTIED[way](page.part("from-counts"))
+    page.tab.locator("#ood_bench-results.stale").wait_for()
+    page.part("read").locator(".chip", has_text="counts").wait_for(state="detached")
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(**columns)
+
+
 @needs_browser
 def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """What the server says of the columns comes after another field has been emptied, which stays empty."""
