@@ -87,7 +87,9 @@ class Events:
         """Show the data that the form now holds, since responses may arrive in another order than their events."""
         if form.uploaded and form.example != OWN:
             return self.upload(form)
-        return self.load("") if form.example == OWN and not form.uploaded else {}
+        if form.example == OWN and not form.uploaded:
+            return self.load("")
+        return {} if form.is_looked_at else self._changes(form, self._look(form))
 
     def _tables(self, visible: bool) -> list[Any]:
         return [gr.update(visible=visible) for _ in self.page.sources]

@@ -91,8 +91,10 @@ class Wiring:
         chosen = [field.change for field in fields]  # gradio tells of no input where a field is emptied by a key
         cells = [table.input for table in self.form.tables]
         options = [event for part in self.form.options.values() for event in (part.input, part.change)]
-        others = gr.on(chosen, inputs=[self.form.looked, *fields], **self._script("others"), trigger_mode="always_last")
-        others.success(**again, **LATEST)
+        soon = gr.on(chosen, **self._script("soon"), trigger_mode="always_last")
+        others = soon.success(inputs=[self.form.looked, *fields], **self._script("others"))
+        looked = others.success(**again, **LATEST)
+        looked.success(**self._calls(self.events.settle, LOAD), **EACH)  # `then` would follow where `others` ends it
         self.form.read_as.input(**again, **LATEST)
         gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
         changed = [*chosen, *cells, self.form.read_as.input, *options]

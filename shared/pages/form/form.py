@@ -69,6 +69,11 @@ class Form(NamedTuple):
         """Whether the tables have other headers than at the last look at the data."""
         return not self.looked or self.headers != json.loads(self.looked)["headers"]
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the last look, if data could be read, took the columns and headers that the form holds."""
+        return not self.looked or self.looked == looked_at(self, self.chosen)
+
     def guessed_anew(self) -> Form:
         """The form where empty columns are guessed."""
         return self._replace(made_of={name: names for name, names in self.chosen.items() if names})

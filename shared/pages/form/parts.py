@@ -16,7 +16,7 @@ from ..reading.uploads import read_table
 from ..serving.limits import STATED
 from .address import options_of_title
 from .controls import control
-from .form import Form, data_frame, titles
+from .form import Form, data_frame, looked_at, titles
 
 
 class Inputs:
@@ -60,7 +60,8 @@ class Inputs:
             kept = "example, options, detector, image and threshold"
             hint = f"The link opens this page with the same {kept}. Your data stay here."
             gr.HTML(f'<p class="hint">{hint}</p>')
-        looked = gr.Textbox(visible=False)
+        first = Form(tables=[*map(data_frame, page.examples[0].tables)])
+        looked = gr.Textbox(looked_at(first, {name: field.value for name, field in made_of.items()}), visible=False)
         self.form = Form(example, tables, files, made_of, read_as, options, leave_out, looked)
 
 

@@ -475,6 +475,26 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
 
 
 @needs_browser
+def test_a_late_answer_is_not_shown_beside_another_example(opened: Callable[[str], Page], tmp_path: Path) -> None:
+    page = opened("ood_bench")
+    table = {"msp": [0.1, 0.4, 0.2, 0.3], "labels": [0, 1, 0, 1], "counts": [1, 2, 3, 4]}
+    page.upload(csv(table, tmp_path)[0])
+    if not page.part("from-counts").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
+    held: list[Any] = []
+    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    with page.tab.expect_request("**/queue/join*"):
+        page.part("from-counts").locator(".token-remove").first.click()
+    page.part("example").locator("input").click()
+    page.tab.get_by_role("option", name=re.compile("Ten scores")).click()
+    read = page.part("read")
+    read.get_by_text("10 rows").wait_for()
+    held[0].continue_()
+    read.get_by_text("4 rows").wait_for()
+    read.get_by_text("10 rows").wait_for()
+
+
+@needs_browser
 def test_an_answer_is_out_of_date_where_its_inputs_differ(opened: Callable[[str], Page]) -> None:
     """Whenever a change is told: before the press, or while its answer is awaited, which is when late ones come."""
     page = opened("ood_bench")

@@ -61,6 +61,18 @@ def test_files_leave_what_is_as_it_was(events: Events, tmp_path: Path) -> None:
     assert values(changes) == {"counts": ["counts"]}
 
 
+def test_data_are_looked_at_again_after_a_late_answer(events: Events) -> None:
+    """An answer that comes after another choice, or example, tells of a look at what the form no longer holds."""
+    form = Form(tables=[WIDER], files=[None], made_of=CHOSEN)
+    form = form._replace(looked=events.again(form)["looked"])
+    assert events.settle(form) == {}
+    counted = events.settle(form._replace(made_of={**CHOSEN, "counts": ["counts"]}))
+    assert "counts" in counted["read"]["value"]
+    assert values(counted) == {}
+    assert events.settle(form._replace(tables=[TABLE]))["looked"] != form.looked
+    assert events.settle(form._replace(tables=[TABLE], looked="")) == {}  # nothing could be read
+
+
 def test_an_error_offers_the_columns_of_its_input() -> None:
     page = page_of("openset_detection")
     sources = [read_table(data_frame(table)) for table in page.examples[0].tables]
