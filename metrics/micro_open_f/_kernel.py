@@ -25,7 +25,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -991,15 +991,15 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
     if grows and len(plain) == len(states):
         return _gathered(states)
-    parts = [state for state in states if counts in state]
-    if plain:  # states without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
+    parts: list[State] = []
+    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+        parts += run if is_counted else [compact_table(joined(run), columns, counts)]
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
@@ -1025,9 +1025,16 @@ def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> i
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """Join small states: every array costs some memory, however short it is."""
-    small = [state for state in states if num_samples(state) < _SMALL]
-    return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
@@ -4484,14 +4491,17 @@ def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
 
 
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
+def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
+    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
     table = to_numpy(as_numbers(state[name], _place(name)))
     table = table.reshape(0, width) if table.shape == (0,) else table
     if table.shape[1:] != (width,):
         raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    bad = ~np.isfinite(table)
+    if infinite is not None:
+        bad[:, infinite] = np.isnan(table[:, infinite])
+    if bad.any():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
     return table.astype(np.float64)
 
 

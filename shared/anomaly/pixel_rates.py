@@ -36,7 +36,7 @@ class PixelRates:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
         bits = int(state["significant_bits"]) if "significant_bits" in state else None
-        if in_place and is_numpy_array(normal) and normal.dtype.itemsize > 2 and counts is None:
+        if in_place and is_numpy_array(normal) and normal.dtype in (np.float32, np.float64) and counts is None:
             sort_in_place(normal)
             self.normal = Side(normal, None, bits)
         else:

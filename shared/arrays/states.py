@@ -43,14 +43,17 @@ def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
 
 
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
+def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
+    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
     table = to_numpy(as_numbers(state[name], _place(name)))
     table = table.reshape(0, width) if table.shape == (0,) else table
     if table.shape[1:] != (width,):
         raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    bad = ~np.isfinite(table)
+    if infinite is not None:
+        bad[:, infinite] = np.isnan(table[:, infinite])
+    if bad.any():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
     return table.astype(np.float64)
 
 

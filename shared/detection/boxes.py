@@ -50,7 +50,7 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
         "num_references": integer_column(state, "num_references", 0, MAX_EXACT),
-        "predictions": number_table(state, "predictions", 6),
+        "predictions": number_table(state, "predictions", 6, infinite=4),
         "references": number_table(state, "references", 5),
         "ignored": flag_column(state, "ignored"),
         "prediction_remainders": number_table(state, "prediction_remainders", 4),

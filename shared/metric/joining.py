@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,15 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states and count equal rows of the table of these columns, unless few rows are equal."""
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
     if grows and len(plain) == len(states):
         return _gathered(states)
-    parts = [state for state in states if counts in state]
-    if plain:  # states without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
+    parts: list[State] = []
+    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+        parts += run if is_counted else [compact_table(joined(run), columns, counts)]
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
@@ -75,9 +76,16 @@ def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> i
 
 
 def _gathered(states: Sequence[State]) -> list[State]:
-    """Join small states: every array costs some memory, however short it is."""
-    small = [state for state in states if num_samples(state) < _SMALL]
-    return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:

@@ -94,6 +94,26 @@ def test_columns_that_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         AnomalySuite(per_image="x.csv").compute(**columns)
 
 
+def test_images_stay_in_their_order_when_pixels_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted states, which are merged, stand between others that have yet to be counted."""
+    monkeypatch.setattr(metric_module, "ROWS", 50)
+    rng = np.random.default_rng(0)
+
+    def image(highest: float, side: int) -> Columns:
+        scores, mask = rng.random((side, side)).round(2) * 0.4, np.zeros((side, side), int)
+        scores[0, 0], mask[0, 0] = highest, 1
+        return {"predictions": [scores], "references": [mask]}
+
+    images = [image(1, 5), image(2, 9), image(3, 9)]
+    first, counted = (AnomalySuite(significant_bits=8, per_image=True, levels="pixel") for _ in range(2))
+    first.add_batch(**images[0])
+    counted.add_batch(**images[1])
+    assert "normal_counts" in counted.state()
+    first.merge(counted.state())
+    first.add_batch(**images[2])
+    assert first.compute()["per_image"]["score"] == [1.0, 2.0, 3.0]
+
+
 def test_of_tensors_and_defects() -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
+from openworld_metrics import AnomalySuite, exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.region_runs import split_runs
 from openworld_metrics.anomaly.regions import split_regions
@@ -465,3 +465,15 @@ def test_nan_is_found_in_large_inputs(worthwhile: float, monkeypatch: pytest.Mon
     flat = scores.reshape(-1)
     with pytest.raises(ValueError, match="predictions: expected no NaN"):
         metric_class("ood_bench")().compute(predictions=flat, references=np.arange(len(flat)) % 2)
+
+
+def test_maps_of_integers_of_several_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they are of 32 bits, which are not sorted in place."""
+    maps = [np.full((10, 10), 40_000, np.uint16), np.full((10, 10), -5, np.int16)]
+    maps[0][5] = 50_000
+    masks = [np.zeros((10, 10), int), np.zeros((10, 10), int)]
+    masks[0][5, :9] = 1
+    expected = AnomalySuite().compute(predictions=[one.astype(float) for one in maps], references=masks)
+    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(sorting, "SMALL", 0)
+    assert AnomalySuite().compute(predictions=maps, references=masks) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,27 @@ from tests.examples import few, many, seeds
 def prepared(state: State, options: Options) -> PreparedImages:
     checked = as_detection_state({name: array for name, array in state.items() if name != "metric"})
     return OpenSetDetection(**options).prepare(checked)
+
+
+def test_a_state_holds_infinite_confidences() -> None:
+    """They rank like all others; other numbers of boxes are finite."""
+    metric = OpenSetDetection(known_classes=[0])
+    metric.add_batch(
+        predictions=[[[0, 0, 1, 1, np.inf, 0], [5, 5, 6, 6, 0.5, 0]]],
+        references=[[[0, 0, 1, 1, 0], [5, 5, 6, 6, 0]]],
+    )
+    results = metric.compute()
+    assert results["TP_known"] == 2
+    assert pickle.loads(pickle.dumps(metric)).compute() == results
+    other = OpenSetDetection(known_classes=[0])
+    other.merge(metric.state())
+    assert other.compute() == results
+    state = {name: array.copy() for name, array in metric.state().items() if name != "metric"}
+    for column, value in ((4, np.nan), (2, np.inf)):
+        table = state["predictions"].copy()
+        table[1, column] = value
+        with pytest.raises(ValueError, match=f"expected finite numbers, got {value}"):
+            as_detection_state({**state, "predictions": table})
 
 
 def scalars(results: Any) -> Any:
