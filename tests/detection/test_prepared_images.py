@@ -41,18 +41,18 @@ def test_a_state_holds_infinite_confidences() -> None:
         predictions=[[[0, 0, 1, 1, np.inf, 0], [5, 5, 6, 6, 0.5, 0]]],
         references=[[[0, 0, 1, 1, 0], [5, 5, 6, 6, 0]]],
     )
-    results = metric.compute()
-    assert results["TP_known"] == 2
-    assert pickle.loads(pickle.dumps(metric)).compute() == results
-    other = OpenSetDetection(known_classes=[0])
-    other.merge(metric.state())
-    assert other.compute() == results
+    merged = OpenSetDetection(known_classes=[0])
+    merged.merge(metric.state())
     state = {name: array.copy() for name, array in metric.state().items() if name != "metric"}
     for column, value in ((4, np.nan), (2, np.inf)):
         table = state["predictions"].copy()
         table[1, column] = value
         with pytest.raises(ValueError, match=f"expected finite numbers, got {value}"):
             as_detection_state({**state, "predictions": table})
+    pickled = pickle.loads(pickle.dumps(metric))
+    results = metric.compute()
+    assert results["TP_known"] == 2
+    assert merged.compute() == pickled.compute() == results
 
 
 def scalars(results: Any) -> Any:
