@@ -25,7 +25,7 @@ window.openworldMetrics = (() => {
       setTimeout(() => choosing.delete(name));
     },
     // an answer changes the fields one by one, and each is told of at once
-    soon: () => new Promise((resolve) => setTimeout(resolve, 50)),
+    soon: (name) => new Promise((resolve) => setTimeout(resolve, 50)),
     // columns are looked at unless the last look took them, which may have set them itself
     others: (name, looked, ...columns) => {
       const names = columns.map((column) => (column ? [column].flat() : []));

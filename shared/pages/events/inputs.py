@@ -114,8 +114,8 @@ class Events:
 
     def edit(self, form: Form) -> Changes:
         """Refresh the preview after a change of cells, which may be those of another table."""
-        asked = form.guessed_anew() if form.has_other_headers else form
-        return {"message": box(""), **self._changes(form, self._look(asked))}
+        preview = self._look(form.guessed_anew() if form.has_other_headers else form)
+        return {"message": box(""), **self._changes(form, preview)}
 
     def leave(self, form: Form) -> Changes:
         """Leave out the rows that cannot be read or, if they are left out, take them in again."""

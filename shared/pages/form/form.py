@@ -80,7 +80,7 @@ class Form(NamedTuple):
 
 
 def looked_at(form: Form, made_of: Mapping[str, Sequence[str]]) -> str:
-    """What a look at the data took, as JSON that the browser compares with the columns' fields."""
+    """The headers and columns of a look at the data, as JSON that the browser compares with the columns' fields."""
     return json.dumps({"headers": form.headers, "made_of": [[*names] for names in made_of.values()]})
 
 
