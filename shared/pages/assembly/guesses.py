@@ -44,7 +44,7 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
 
 
 def settled(guesses: MadeOf, chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
-    """The names of the arrays for each column: as chosen, none too, if the data have them; otherwise as guessed."""
+    """The names of the arrays for each column: those chosen, even if none, or guessed if the data lack them."""
     return {
         name: list(chosen[name] if name in chosen and set(chosen[name]) <= set(offers[name]) else names)
         for name, names in guesses.items()

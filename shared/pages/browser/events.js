@@ -24,9 +24,9 @@ window.openworldMetrics = (() => {
       choosing.add(name);
       setTimeout(() => choosing.delete(name));
     },
-    // an answer changes the fields one by one, and each is told of at once
+    // an answer sets the fields one by one, and gradio reports each of them at once
     soon: (name) => new Promise((resolve) => setTimeout(resolve, 50)),
-    // columns are looked at unless the last look took them, which may have set them itself
+    // data are looked at again only if the columns differ from those of the last look, which may have set them
     others: (name, looked, ...columns) => {
       const names = columns.map((column) => (column ? [column].flat() : []));
       if (looked && JSON.stringify(JSON.parse(looked).made_of) === JSON.stringify(names)) {

@@ -94,7 +94,7 @@ class Wiring:
         soon = gr.on(chosen, **self._script("soon"), trigger_mode="always_last")
         others = soon.success(inputs=[self.form.looked, *fields], **self._script("others"))
         looked = others.success(**again, **LATEST)
-        looked.success(**self._calls(self.events.settle, LOAD), **EACH)  # `then` would follow where `others` ends it
+        looked.success(**self._calls(self.events.settle, LOAD), **EACH)  # `then` would run where `others` stops, too
         self.form.read_as.input(**again, **LATEST)
         gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
         changed = [*chosen, *cells, self.form.read_as.input, *options]
