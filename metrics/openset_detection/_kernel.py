@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
@@ -5171,7 +5171,7 @@ def indices(scores: Array) -> Array:
 # Precision-recall curves of classes, with images weighted by their counts.
 
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_RIGHT, _WRONG, _ON_UNKNOWN = _FLAGS = 1, 2, 4  # of a tag
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
@@ -5180,45 +5180,53 @@ _FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, at or above each distinct confidence, from the highest."""
+    """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
+
+    These are the confidences at which TP rises, the highest that occurs, and the lowest: all others lie between two
+    points with as many TP as the one before and at least its FP, so no rate needs them.
+    """
 
     tp: np.ndarray
     fp: np.ndarray
     open: np.ndarray
 
 
-class RankedClass(NamedTuple):
-    """The predictions of a class, from the most confident on.
+@dataclass(frozen=True, eq=False)
+class RankedClass:
+    """The predictions of a class.
 
-    confidence: (n,) of each
+    confidence: (n,) of each, ascending
     tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
-    last: the places of the last ones of each distinct confidence
     """
 
     confidence: np.ndarray
     tags: np.ndarray
-    last: np.ndarray
 
-    def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
+    @cached_property
+    def _most_points(self) -> int:
+        return int(np.count_nonzero(self.tags & _RIGHT)) + 2
 
-        Each prediction is counted as often as its image.
-        """
-        sums = np.empty((4, len(self.last)), np.int64)
-        loop = worth_compiling(running_sums, len(self.tags), self.tags)
+    @cached_property
+    def _false_positives(self) -> tuple[np.ndarray, np.ndarray]:
+        """Their confidences, ascending, and images."""
+        wrong = self.tags & _WRONG != 0
+        return self.confidence[wrong], self.tags[wrong] >> _FLAG_BITS
+
+    def curve(self, counts: np.ndarray) -> Curve:
+        """The curve where each image occurs `counts` times."""
+        loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            loop(self.tags, self.last, counts, sums)
-            return sums
+            points = np.empty((3, self._most_points), np.int64)
+            return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         number = counts[self.tags >> _FLAG_BITS]
-        for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
-            np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
-        np.take(np.cumsum(number), self.last, out=sums[3])
-        return sums
+        occurring = np.flatnonzero(number)
+        some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
+        starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
+        return Curve(*(_sums_from((self.tags & flag != 0) * number, starts) for flag in _FLAGS))
 
-    def curve(self, sums: np.ndarray) -> Curve:
-        """Counts at each distinct confidence, from the highest that occurs; the others repeat the counts before."""
-        tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
-        return Curve(tp, fp, opened)
+    def fp_sums(self, counts: np.ndarray) -> np.ndarray:
+        """Running sums of the false positives, from the most confident on; the first is 0."""
+        return _sums_of(counts, self._false_positives[1][::-1])
 
     def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
         """The class with other true positives and without some false positives.
@@ -5232,52 +5240,57 @@ class RankedClass(NamedTuple):
             return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            right[1][::-1],
-            reaching(right[0]),
-            reaching(self.confidence[self.last[::-1]]),
-            going[1][::-1],
-            reaching(going[0]),
+            right[1][::-1], reaching(right[0]), reaching(self._false_positives[0]), going[1][::-1], reaching(going[0])
         )
 
 
-def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
-    """Fill `sums` with the running counts of `RankedClass.sums`."""
-    right = wrong = on_unknown = number = i = 0
-    for k in range(last.size):
-        while i <= last[k]:
-            tag = tags[i]
-            count = counts[tag >> _FLAG_BITS]
-            right += count if tag & _RIGHT else 0
-            wrong += count if tag & _WRONG else 0
-            on_unknown += count if tag & _ON_UNKNOWN else 0
-            number += count
-            i += 1
-        sums[0, k], sums[1, k], sums[2, k], sums[3, k] = right, wrong, on_unknown, number
+def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
+    """Fill `points` with those of `RankedClass.curve`, and return their number."""
+    right = wrong = on_unknown = left = size = 0
+    turns = False
+    for i in range(tags.size - 1, -1, -1):
+        tag = tags[i]
+        count = counts[tag >> _FLAG_BITS]
+        right += count if tag & _RIGHT else 0
+        wrong += count if tag & _WRONG else 0
+        on_unknown += count if tag & _ON_UNKNOWN else 0
+        left += count  # since the last point
+        turns |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
+        if (turns and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+            points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
+            size, left, turns = size + 1, 0, False
+    return size
 
 
 class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, places: (K,) how many true positives, and how many distinct confidences of the class before mending, are at or
-        above each confidence of a true positive
+    tp, fp: (K,) how many true positives, and how many false positives of the class before mending, are at or above
+        each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
     tp: np.ndarray
-    places: np.ndarray
+    fp: np.ndarray
     gone_image: np.ndarray
     gone: np.ndarray
 
-    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the sums of the class before."""
-        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
-        return tp[self.tp], fp[self.places] - gone[self.gone]
+    def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the running sums of false positives before mending."""
+        gone = _sums_of(counts, self.gone_image)[self.gone]
+        return _sums_of(counts, self.tp_image)[self.tp], fp_sums[self.fp] - gone
 
 
-def _from_zero(sums: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], sums])
+def _sums_of(counts: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """Running sums of the counts of images, from 0 on."""
+    return np.concatenate([[0], np.cumsum(counts[images])])
+
+
+def _sums_from(numbers: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The sum of the numbers from each start on."""
+    return np.cumsum(numbers[::-1])[len(numbers) - 1 - starts]
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
@@ -5285,12 +5298,10 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     boxes = outcomes.boxes
     tags = _tags(outcomes)
     tags[on_unknown] |= _ON_UNKNOWN
-    ranked = []
-    for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
-        ranked.append(
-            RankedClass(confidence[::-1], np.ascontiguousarray(of_class[::-1]), _last_of_each(confidence[::-1]))
-        )
-    return ranked
+    return [
+        RankedClass(*of_class)
+        for of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
+    ]
 
 
 def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
@@ -5326,13 +5337,6 @@ def of_each_class(
     """
     work = [*map(len, rows)]
     return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
-
-
-def _last_of_each(confidence: np.ndarray) -> np.ndarray:
-    """The last place of each distinct confidence."""
-    if not len(confidence):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
 
 
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
@@ -5390,16 +5394,13 @@ class RankedClasses:
         """Count the classes where each image occurs `counts` times."""
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
 
-        def counted(of_class: tuple[RankedClass, int]) -> tuple[np.ndarray, Curve, Ratio]:
+        def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
-            sums = ranked.sums(counts)
-            curve = ranked.curve(sums)
-            return sums, curve, average_precision(curve.tp, curve.fp, number)
+            curve = ranked.curve(counts)
+            return curve, average_precision(curve.tp, curve.fp, number)
 
-        sums, curves, aps = zip(
-            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.tags for ranked in self.ranked])
-        )
-        return CountedClasses(self, counts, [*sums], [*curves], objects, [*aps])
+        curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
+        return CountedClasses(self, counts, [*curves], objects, [*aps])
 
 
 class MendedClasses(NamedTuple):
@@ -5409,29 +5410,33 @@ class MendedClasses(NamedTuple):
     leaving: ClassObjects
 
 
-class CountedClasses(NamedTuple):
-    """Sums, a curve, a number of objects and an AP of each class, where images occur `counts` times."""
+@dataclass(frozen=True)
+class CountedClasses:
+    """A curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
     counts: np.ndarray
-    sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
     aps: list[Ratio]
 
+    @cached_property
+    def _fp_sums(self) -> list[np.ndarray]:
+        return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
+
     def after(self, mended: MendedClasses) -> CountedClasses:
-        """The classes after errors are mended; sums and curves stay as they were."""
+        """The classes after errors are mended; curves stay as they were."""
         average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
             if row in mended.changed:
-                points = mended.changed[row].points(self.sums[row], self.counts)
+                points = mended.changed[row].points(self._fp_sums[row], self.counts)
             elif number != self.objects[row]:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
                 continue
             aps[row] = average_precision(*points, number)
-        return self._replace(objects=objects, aps=aps)
+        return replace(self, objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
         """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""

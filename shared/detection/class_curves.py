@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_RIGHT, _WRONG, _ON_UNKNOWN = _FLAGS = 1, 2, 4  # of a tag
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
@@ -22,45 +24,53 @@ _FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, at or above each distinct confidence, from the highest."""
+    """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
+
+    These are the confidences at which TP rises, the highest that occurs, and the lowest: all others lie between two
+    points with as many TP as the one before and at least its FP, so no rate needs them.
+    """
 
     tp: np.ndarray
     fp: np.ndarray
     open: np.ndarray
 
 
-class RankedClass(NamedTuple):
-    """The predictions of a class, from the most confident on.
+@dataclass(frozen=True, eq=False)
+class RankedClass:
+    """The predictions of a class.
 
-    confidence: (n,) of each
+    confidence: (n,) of each, ascending
     tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
-    last: the places of the last ones of each distinct confidence
     """
 
     confidence: np.ndarray
     tags: np.ndarray
-    last: np.ndarray
 
-    def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Sums of TP, FP, predictions on unknown objects, and all, at or above each distinct confidence, (4, K).
+    @cached_property
+    def _most_points(self) -> int:
+        return int(np.count_nonzero(self.tags & _RIGHT)) + 2
 
-        Each prediction is counted as often as its image.
-        """
-        sums = np.empty((4, len(self.last)), np.int64)
-        loop = worth_compiling(running_sums, len(self.tags), self.tags)
+    @cached_property
+    def _false_positives(self) -> tuple[np.ndarray, np.ndarray]:
+        """Their confidences, ascending, and images."""
+        wrong = self.tags & _WRONG != 0
+        return self.confidence[wrong], self.tags[wrong] >> _FLAG_BITS
+
+    def curve(self, counts: np.ndarray) -> Curve:
+        """The curve where each image occurs `counts` times."""
+        loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            loop(self.tags, self.last, counts, sums)
-            return sums
+            points = np.empty((3, self._most_points), np.int64)
+            return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         number = counts[self.tags >> _FLAG_BITS]
-        for each, flag in zip(sums, (_RIGHT, _WRONG, _ON_UNKNOWN)):
-            np.take(np.cumsum(number * (self.tags & flag != 0)), self.last, out=each)
-        np.take(np.cumsum(number), self.last, out=sums[3])
-        return sums
+        occurring = np.flatnonzero(number)
+        some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
+        starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
+        return Curve(*(_sums_from((self.tags & flag != 0) * number, starts) for flag in _FLAGS))
 
-    def curve(self, sums: np.ndarray) -> Curve:
-        """Counts at each distinct confidence, from the highest that occurs; the others repeat the counts before."""
-        tp, fp, opened, _ = sums[:, np.searchsorted(sums[3], 0, side="right") :]
-        return Curve(tp, fp, opened)
+    def fp_sums(self, counts: np.ndarray) -> np.ndarray:
+        """Running sums of the false positives, from the most confident on; the first is 0."""
+        return _sums_of(counts, self._false_positives[1][::-1])
 
     def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
         """The class with other true positives and without some false positives.
@@ -74,52 +84,57 @@ class RankedClass(NamedTuple):
             return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            right[1][::-1],
-            reaching(right[0]),
-            reaching(self.confidence[self.last[::-1]]),
-            going[1][::-1],
-            reaching(going[0]),
+            right[1][::-1], reaching(right[0]), reaching(self._false_positives[0]), going[1][::-1], reaching(going[0])
         )
 
 
-def running_sums(tags: Any, last: Any, counts: Any, sums: Any) -> None:
-    """Fill `sums` with the running counts of `RankedClass.sums`."""
-    right = wrong = on_unknown = number = i = 0
-    for k in range(last.size):
-        while i <= last[k]:
-            tag = tags[i]
-            count = counts[tag >> _FLAG_BITS]
-            right += count if tag & _RIGHT else 0
-            wrong += count if tag & _WRONG else 0
-            on_unknown += count if tag & _ON_UNKNOWN else 0
-            number += count
-            i += 1
-        sums[0, k], sums[1, k], sums[2, k], sums[3, k] = right, wrong, on_unknown, number
+def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
+    """Fill `points` with those of `RankedClass.curve`, and return their number."""
+    right = wrong = on_unknown = left = size = 0
+    turns = False
+    for i in range(tags.size - 1, -1, -1):
+        tag = tags[i]
+        count = counts[tag >> _FLAG_BITS]
+        right += count if tag & _RIGHT else 0
+        wrong += count if tag & _WRONG else 0
+        on_unknown += count if tag & _ON_UNKNOWN else 0
+        left += count  # since the last point
+        turns |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
+        if (turns and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+            points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
+            size, left, turns = size + 1, 0, False
+    return size
 
 
 class MendedClass(NamedTuple):
     """Changes of a class after mending, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, places: (K,) how many true positives, and how many distinct confidences of the class before mending, are at or
-        above each confidence of a true positive
+    tp, fp: (K,) how many true positives, and how many false positives of the class before mending, are at or above
+        each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
 
     tp_image: np.ndarray
     tp: np.ndarray
-    places: np.ndarray
+    fp: np.ndarray
     gone_image: np.ndarray
     gone: np.ndarray
 
-    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the sums of the class before."""
-        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
-        return tp[self.tp], fp[self.places] - gone[self.gone]
+    def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the running sums of false positives before mending."""
+        gone = _sums_of(counts, self.gone_image)[self.gone]
+        return _sums_of(counts, self.tp_image)[self.tp], fp_sums[self.fp] - gone
 
 
-def _from_zero(sums: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], sums])
+def _sums_of(counts: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """Running sums of the counts of images, from 0 on."""
+    return np.concatenate([[0], np.cumsum(counts[images])])
+
+
+def _sums_from(numbers: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The sum of the numbers from each start on."""
+    return np.cumsum(numbers[::-1])[len(numbers) - 1 - starts]
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
@@ -127,12 +142,10 @@ def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedCla
     boxes = outcomes.boxes
     tags = _tags(outcomes)
     tags[on_unknown] |= _ON_UNKNOWN
-    ranked = []
-    for confidence, of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags):
-        ranked.append(
-            RankedClass(confidence[::-1], np.ascontiguousarray(of_class[::-1]), _last_of_each(confidence[::-1]))
-        )
-    return ranked
+    return [
+        RankedClass(*of_class)
+        for of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
+    ]
 
 
 def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
@@ -168,10 +181,3 @@ def of_each_class(
     """
     work = [*map(len, rows)]
     return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
-
-
-def _last_of_each(confidence: np.ndarray) -> np.ndarray:
-    """The last place of each distinct confidence."""
-    if not len(confidence):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))

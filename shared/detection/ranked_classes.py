@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -69,16 +69,13 @@ class RankedClasses:
         """Count the classes where each image occurs `counts` times."""
         objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
 
-        def counted(of_class: tuple[RankedClass, int]) -> tuple[np.ndarray, Curve, Ratio]:
+        def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
-            sums = ranked.sums(counts)
-            curve = ranked.curve(sums)
-            return sums, curve, average_precision(curve.tp, curve.fp, number)
+            curve = ranked.curve(counts)
+            return curve, average_precision(curve.tp, curve.fp, number)
 
-        sums, curves, aps = zip(
-            *of_each_class(counted, [*zip(self.ranked, objects)], [ranked.tags for ranked in self.ranked])
-        )
-        return CountedClasses(self, counts, [*sums], [*curves], objects, [*aps])
+        curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
+        return CountedClasses(self, counts, [*curves], objects, [*aps])
 
 
 class MendedClasses(NamedTuple):
@@ -88,29 +85,33 @@ class MendedClasses(NamedTuple):
     leaving: ClassObjects
 
 
-class CountedClasses(NamedTuple):
-    """Sums, a curve, a number of objects and an AP of each class, where images occur `counts` times."""
+@dataclass(frozen=True)
+class CountedClasses:
+    """A curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
     counts: np.ndarray
-    sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
     aps: list[Ratio]
 
+    @cached_property
+    def _fp_sums(self) -> list[np.ndarray]:
+        return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
+
     def after(self, mended: MendedClasses) -> CountedClasses:
-        """The classes after errors are mended; sums and curves stay as they were."""
+        """The classes after errors are mended; curves stay as they were."""
         average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
             if row in mended.changed:
-                points = mended.changed[row].points(self.sums[row], self.counts)
+                points = mended.changed[row].points(self._fp_sums[row], self.counts)
             elif number != self.objects[row]:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
                 continue
             aps[row] = average_precision(*points, number)
-        return self._replace(objects=objects, aps=aps)
+        return replace(self, objects=objects, aps=aps)
 
     def mean_ap(self, group: Sequence[int]) -> float:
         """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""

@@ -355,17 +355,23 @@ def test_outcomes_of_images(way: Callable[..., Any], seed: int) -> None:
 
 @ways
 @seeds
-def test_running_sums(way: Callable[..., Any], seed: int) -> None:
+def test_curve_points(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
-    confidence = np.sort(rng.integers(0, 6, 12) / 8)[::-1]
-    tags, counts = (8 * rng.integers(0, 4, 12) + rng.integers(0, 8, 12)).astype(np.uint32), rng.integers(0, 4, 4)
-    ranked = class_curves.RankedClass(confidence, tags, class_curves._last_of_each(confidence))
-    sums = np.empty((4, len(ranked.last)), np.int64)
-    way(class_curves.running_sums)(tags, ranked.last, counts, sums)
-    assert sums.tolist() == ranked.sums(counts).tolist()
-    levels = sorted(set(confidence.tolist()), reverse=True)
-    flags = [tags & 1, tags >> 1 & 1, tags >> 2 & 1, np.ones(12, int)]
-    assert sums.tolist() == [[int((f * counts[tags >> 3])[confidence >= c].sum()) for c in levels] for f in flags]
+    for size in (0, 1, 12):
+        confidence = np.sort(rng.integers(0, 6, size) / 8)
+        tags, counts = (
+            (8 * rng.integers(0, 4, size) + rng.integers(0, 8, size)).astype(np.uint32),
+            rng.integers(0, 2, 4),
+        )
+        points = np.empty((3, size + 2), np.int64)
+        number = way(class_curves.curve_points)(confidence, tags, counts, points)
+        points = points[:, :number]
+        assert points.tolist() == [each.tolist() for each in class_curves.RankedClass(confidence, tags).curve(counts)]
+        flags = [tags & 1, tags >> 1 & 1, tags >> 2 & 1]
+        occurring = sorted(set(confidence[counts[tags >> 3] > 0].tolist()), reverse=True)
+        sums = [[int((flag * counts[tags >> 3])[confidence >= c].sum()) for flag in flags] for c in occurring]
+        rising = [k for k, (tp, *_) in enumerate(sums) if k == 0 or tp > sums[k - 1][0]]
+        assert points.T.tolist() == [sums[k] for k in sorted({*rising, *range(len(sums))[-1:]})]
 
 
 @ways
