@@ -28,7 +28,7 @@ from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import or_
+from operator import lshift, or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
@@ -3674,12 +3674,9 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
         return sum_of_shares(sizes, ratio_of(counts, totals), total)
     sums = np.zeros((_EXPONENTS, 3), np.int64)
     loop(sizes, counts, totals, sums)
-    return sum(
-        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
-        for exponent, pieces_of in enumerate(sums.tolist())
-        for piece, number in enumerate(pieces_of)
-        if number
-    )
+    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
+    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
+    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
 
 
 def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from operator import lshift
 from typing import Any
 
 import numpy as np
@@ -78,12 +79,9 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
         return sum_of_shares(sizes, ratio_of(counts, totals), total)
     sums = np.zeros((_EXPONENTS, 3), np.int64)
     loop(sizes, counts, totals, sums)
-    return sum(
-        number << (RATIO_UNIT - 52 - exponent + _PIECE * piece)  # a mantissa counts units of 2^-(52 + exponent)
-        for exponent, pieces_of in enumerate(sums.tolist())
-        for piece, number in enumerate(pieces_of)
-        if number
-    )
+    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
+    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
+    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
 
 
 def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
