@@ -10,22 +10,24 @@ from typing import Any
 from ..loading import metric_class
 from .assembly.reading import read
 from .columns.column import READ_AS
+from .form.form import as_names
 from .page import Page
 
+Names = str | Sequence[str] | None  # of arrays
 Files = str | Path | Sequence[str | Path]  # a file, a folder, or several files
 
 
 def read_columns(
     metric: str,
     *inputs: Files,
-    columns: Mapping[str, Sequence[str]] | None = None,
+    columns: Mapping[str, Names] | None = None,
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> dict[str, Any]:
     """The columns of a metric from files, read as on its page and within the page's limits of size.
 
     Parameters: metric, its name; inputs, a file, a folder or a list of files for each input of the page, such as maps
-    and masks; columns, the names of the arrays for some columns, [] for a column that is not used, where the others are
+    and masks; columns, a name or names of arrays for some columns, [] or None for one that is not used; the others are
     guessed from names and values; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class
     ids; leave_out, whether rows with cells that cannot be read are left out.
 
@@ -41,17 +43,18 @@ def read_columns(
 def read_detectors(
     metric: str,
     *inputs: Files,
-    columns: Mapping[str, Sequence[str]] | None = None,
+    columns: Mapping[str, Names] | None = None,
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """The columns of a metric for each detector, by name; parameters and errors as for `read_columns`."""
     page = page_of(metric)
-    _check(page, inputs, columns or {}, read_as)
+    chosen = {name: as_names(names) for name, names in (columns or {}).items()}
+    _check(page, inputs, chosen, read_as)
     files = [*map(_paths, inputs), *[[]] * (len(page.sources) - len(inputs))]
-    reading = read(page, [], files, columns, read_as, leave_out)
-    for name, names in (columns or {}).items():
-        if list(names) != [*reading.made_of[name]]:  # a page guesses instead
+    reading = read(page, [], files, chosen, read_as, leave_out)
+    for name, names in chosen.items():
+        if names != [*reading.made_of[name]]:  # a page guesses instead
             available = ", ".join(reading.offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {available}")
     return {name: dict(arguments.columns) for name, arguments in reading.detectors().items()}
@@ -64,7 +67,7 @@ def page_of(metric: str) -> Page:
     return page
 
 
-def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, Sequence[str]], read_as: str) -> None:
+def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, list[str]], read_as: str) -> None:
     """Raise ValueError for too many inputs, an unknown column and an unknown `read_as`."""
     if len(inputs) > len(page.sources):
         labels = " and ".join(source.label for source in page.sources)

@@ -18,6 +18,8 @@ TABLE = "msp,label\n0.9,id\n0.2,ood\n0.7,id\n0.8,ood\n"
 def test_a_table_and_a_choice_of_columns(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(TABLE)
     columns = read_columns("ood_bench", tmp_path / "scores.csv", columns={"predictions": ["−msp"]})
+    by_name = read_columns("ood_bench", tmp_path / "scores.csv", columns={"predictions": "−msp"})
+    assert by_name["predictions"].tolist() == [-0.9, -0.2, -0.7, -0.8]
     assert columns["predictions"].tolist() == [-0.9, -0.2, -0.7, -0.8]
     assert columns["references"].tolist() == [0, 1, 0, 1]
 
@@ -27,6 +29,7 @@ def test_a_column_that_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("score,label,dataset\n0.9,id,a\n0.2,ood,b\n")
     assert read_columns("ood_bench", tmp_path / "scores.csv")["groups"] == [None, "b"]
     assert read_columns("ood_bench", tmp_path / "scores.csv", columns={"groups": []}).get("groups") is None
+    assert read_columns("ood_bench", tmp_path / "scores.csv", columns={"groups": None}).get("groups") is None
     with pytest.raises(TypeError, match=r"^references: no column looks like it. Pick one under Columns"):
         read_columns("ood_bench", tmp_path / "scores.csv", columns={"references": []})
     reading = read(page_of("ood_bench"), [], [[tmp_path / "scores.csv"]], {"groups": []})
