@@ -247,7 +247,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -671,6 +671,7 @@ if hasattr(os, "register_at_fork"):
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 _LABELS = np.dtype(np.int64)
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -717,6 +718,8 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+        return x
     if is_bfloat16(x):
         return x.detach()
     return as_numbers(x, name)
@@ -807,8 +810,10 @@ def check_orientation(predictions: Array, references: Array) -> None:
 
 
 def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
-    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
+    """Whether all int64 ids are in [0, num_classes)."""
+    if not is_numpy_array(labels):
+        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
+    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -1417,6 +1422,7 @@ def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
 
+_EQUAL = 8  # rows of a sample
 _KEY_BITS = 62  # of a key
 _COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
 _PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
@@ -1429,12 +1435,36 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    if not is_floating(column) or column.dtype.itemsize == 2:
+def have_few_values(columns: Sequence[Array]) -> bool:
+    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
+    of_types = {column.dtype: column for column in columns}.values()
+    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
+
+
+def _is_wide(column: Array) -> bool:
+    return is_floating(column) and column.dtype.itemsize > 2
+
+
+def _has_few_values(column: Array) -> bool:
+    if not _is_wide(column):
         return True
     low = 8 * column.dtype.itemsize - 16
     return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def has_equal_rows(columns: Sequence[Array]) -> bool:
+    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
+
+    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
+    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
+    """
+    number = columns[0].shape[0]
+    size = 8 * math.isqrt(number)
+    if size >= number or not is_numpy_array(columns[0]):
+        return True
+    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
+    _, total = compact_rows([column[places] for column in columns])
+    return bool(size - len(total) >= _EQUAL)
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
@@ -1624,13 +1654,19 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
     if grows and len(plain) == len(states):
         return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        return compact_table(table, columns, counts) if has_equal_rows([table[name] for name in columns]) else table
+
     parts: list[State] = []
     for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
-        parts += run if is_counted else [compact_table(joined(run), columns, counts)]
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
@@ -1643,14 +1679,13 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     return parts
 
 
-def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of batches."""
-    firsts, number = [columns[0] for columns in tables.values()], 0
-    for parts in batches:  # a loop takes half as long as a generator, for small batches
-        for state in parts.values():
-            if state:
-                for first in firsts:
-                    number += len(state[first])
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
     return number
 
 
@@ -1760,10 +1795,9 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
     results have an entry for each sample, and the errors of the metric's `reduce`.
     """
-    missing = [name for name in metric.required if name not in columns]
-    if missing:
-        needed = ", ".join(metric.required)
-        raise TypeError(f"{missing[0]}: {metric.name} needs the columns {needed}; got no {missing[0]}")
+    for name in metric.required:
+        if name not in columns:
+            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -1791,6 +1825,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # as nearly always, and at once
+        return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
 
@@ -2284,7 +2320,7 @@ class Metric:
         """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
-        rows = self._rows + num_rows([parts], self.countable_tables)
+        rows = self._rows + num_rows(parts.values(), self.countable_tables)
         if rows > self._compact_above:
             self._compact(parts)
         else:
@@ -2296,7 +2332,8 @@ class Metric:
         batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows():
             batches = compacted_parts(batches, self.countable_tables)
-        self._batches, self._rows = batches, num_rows(batches, self.countable_tables)
+        self._batches = batches
+        self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:
@@ -2685,7 +2722,11 @@ def _place(name: str) -> str:
 # numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
 # partial sorting of each row takes (see arrays/compiled.py).
 
-def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+RowRanks = tuple[Array, Array, Array]  # above, tied, correct
+_INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
+
+
+def true_class_ranks(scores: Array, labels: Array) -> RowRanks:
     """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
@@ -2702,7 +2743,8 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     """
     check_class_ids(labels, "labels", scores.shape[1])
     check_not_negative(labels, "labels")
-    return ranks_in_range(scores, labels)
+    ranks: Any = ranks_if_in_range(scores, labels)
+    return ranks
 
 
 def listed_ranks(predictions: Array, labels: Array) -> Array:
@@ -2720,19 +2762,21 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
     return xp.astype(xp.where(xp.any(hits, axis=1), position, predictions.shape[1]), xp.int32)
 
 
-def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """As `true_class_ranks`, for labels known to be in range."""
+def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
+    """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
     work = math.prod(scores.shape)
-    bits = bfloat16_bits(scores)
-    loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
-    if bits is not None and loop is not None:
+    count: Callable[..., int]
+    matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
+    if matrix is None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
+        matrix, count = scores, row_ranks
+    loop = None if matrix is None else worth_compiling(count, work, labels)
+    if loop is not None:  # it takes the matrix as it is; NumPy takes blocks that fit the cache
         ranks = _empty_ranks(len(labels))
-        if loop(bits, labels, *ranks) < 0:
+        if loop(matrix, labels, *ranks) < 0:
             return ranks
+    if not are_ids_below(labels, scores.shape[1]):
+        return None
     loop = worth_compiling(row_ranks, work, labels)
-    # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    if loop is not None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
-        return _block_ranks(scores, labels, 0, loop)
     cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
@@ -2741,9 +2785,7 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
     return above, tied, correct
 
 
-def _block_ranks(
-    scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
-) -> tuple[Array, Array, Array]:
+def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., int] | None) -> RowRanks:
     if loop is not None:
         ranks = _empty_ranks(len(labels))
         if loop(scores, labels, *ranks) >= 0:
@@ -2761,17 +2803,20 @@ def _block_ranks(
     return above, tied, correct
 
 
-def _empty_ranks(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(length, np.int32), np.empty(length, np.int32), np.empty(length, np.bool_)
+def _empty_ranks(length: int) -> RowRanks:
+    return np.empty(length, _INT), np.empty(length, _INT), np.empty(length, _FLAG)
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
-    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1.
+    """Count in each row the scores above and equal to its label's.
 
-    `correct` says whether the label is the first with the highest score.
+    Returns the first row with NaN or a label out of range, or −1. `correct` says whether the label is the first with
+    the highest score.
     """
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
+        if labels[i] < 0 or labels[i] >= num_columns:
+            return i
         true_score = scores[i, labels[i]]
         higher, equal, nan = 0, 0, 0
         for j in range(num_columns):
@@ -2795,6 +2840,8 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: A
     """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
     num_rows, num_columns = bits.shape
     for i in range(num_rows):
+        if labels[i] < 0 or labels[i] >= num_columns:
+            return i
         true_bits = np.int32(bits[i, labels[i]])
         true_score = (true_bits & 0x7FFF) * (1 if true_bits >= 0 else -1)
         higher, equal, nan = 0, 0, 0
@@ -2914,15 +2961,16 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
     # most of the time that a small batch takes goes into calls, not into samples
-    inside = scored and are_ids_below(labels, width)
-    has_unknown = not inside and labels.shape[0] > 0 and int(labels.min()) < 0
+    ranks = ranks_if_in_range(predictions, labels) if scored else None
+    has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
     if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
-    if scored:
-        if not inside:
-            check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
+    if ranks is not None:
+        above, tied, correct = ranks
+    elif scored:
+        check_class_ids(labels, "references", width)
+        above, tied, correct = true_class_ranks(predictions, xp.clip(labels, 0, None))
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width

@@ -250,7 +250,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -437,6 +437,7 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 _LABELS = np.dtype(np.int64)
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -483,6 +484,8 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+        return x
     if is_bfloat16(x):
         return x.detach()
     return as_numbers(x, name)
@@ -573,8 +576,10 @@ def check_orientation(predictions: Array, references: Array) -> None:
 
 
 def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
-    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
+    """Whether all int64 ids are in [0, num_classes)."""
+    if not is_numpy_array(labels):
+        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
+    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -788,6 +793,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
 # The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
 # one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
 
+_EQUAL = 8  # rows of a sample
 _KEY_BITS = 62  # of a key
 _COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
 _PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
@@ -800,12 +806,36 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    if not is_floating(column) or column.dtype.itemsize == 2:
+def have_few_values(columns: Sequence[Array]) -> bool:
+    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
+    of_types = {column.dtype: column for column in columns}.values()
+    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
+
+
+def _is_wide(column: Array) -> bool:
+    return is_floating(column) and column.dtype.itemsize > 2
+
+
+def _has_few_values(column: Array) -> bool:
+    if not _is_wide(column):
         return True
     low = 8 * column.dtype.itemsize - 16
     return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def has_equal_rows(columns: Sequence[Array]) -> bool:
+    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
+
+    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
+    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
+    """
+    number = columns[0].shape[0]
+    size = 8 * math.isqrt(number)
+    if size >= number or not is_numpy_array(columns[0]):
+        return True
+    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
+    _, total = compact_rows([column[places] for column in columns])
+    return bool(size - len(total) >= _EQUAL)
 
 
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
@@ -995,13 +1025,19 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
     if grows and len(plain) == len(states):
         return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        return compact_table(table, columns, counts) if has_equal_rows([table[name] for name in columns]) else table
+
     parts: list[State] = []
     for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
-        parts += run if is_counted else [compact_table(joined(run), columns, counts)]
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
@@ -1014,14 +1050,13 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     return parts
 
 
-def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of batches."""
-    firsts, number = [columns[0] for columns in tables.values()], 0
-    for parts in batches:  # a loop takes half as long as a generator, for small batches
-        for state in parts.values():
-            if state:
-                for first in firsts:
-                    number += len(state[first])
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
     return number
 
 
@@ -1763,10 +1798,9 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
     results have an entry for each sample, and the errors of the metric's `reduce`.
     """
-    missing = [name for name in metric.required if name not in columns]
-    if missing:
-        needed = ", ".join(metric.required)
-        raise TypeError(f"{missing[0]}: {metric.name} needs the columns {needed}; got no {missing[0]}")
+    for name in metric.required:
+        if name not in columns:
+            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -1794,6 +1828,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # as nearly always, and at once
+        return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
 
@@ -2287,7 +2323,7 @@ class Metric:
         """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
-        rows = self._rows + num_rows([parts], self.countable_tables)
+        rows = self._rows + num_rows(parts.values(), self.countable_tables)
         if rows > self._compact_above:
             self._compact(parts)
         else:
@@ -2299,7 +2335,8 @@ class Metric:
         batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows():
             batches = compacted_parts(batches, self.countable_tables)
-        self._batches, self._rows = batches, num_rows(batches, self.countable_tables)
+        self._batches = batches
+        self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:

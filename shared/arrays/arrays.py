@@ -194,7 +194,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if all(type(x) is np.ndarray for x in arrays):  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]

@@ -20,6 +20,7 @@ from .arrays import (
 )
 
 _LABELS = np.dtype(np.int64)
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -66,6 +67,8 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+        return x
     if is_bfloat16(x):
         return x.detach()
     return as_numbers(x, name)
@@ -156,8 +159,10 @@ def check_orientation(predictions: Array, references: Array) -> None:
 
 
 def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether NumPy's int64 ids are in [0, num_classes), from one look: a negative one is large as an unsigned one."""
-    return is_numpy_array(labels) and int(labels.view(np.uint64).max(initial=0)) < num_classes
+    """Whether all int64 ids are in [0, num_classes)."""
+    if not is_numpy_array(labels):
+        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
+    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, bfloat16_bits, is_numpy_array, row_blocks
-from ..arrays.columns import check_class_ids, check_no_nan, check_not_negative
+from ..arrays.columns import are_ids_below, check_class_ids, check_no_nan, check_not_negative
 from ..arrays.compiled import worth_compiling
 
+RowRanks = tuple[Array, Array, Array]  # above, tied, correct
+_INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
-def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+
+def true_class_ranks(scores: Array, labels: Array) -> RowRanks:
     """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
@@ -35,7 +38,8 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     """
     check_class_ids(labels, "labels", scores.shape[1])
     check_not_negative(labels, "labels")
-    return ranks_in_range(scores, labels)
+    ranks: Any = ranks_if_in_range(scores, labels)
+    return ranks
 
 
 def listed_ranks(predictions: Array, labels: Array) -> Array:
@@ -53,19 +57,21 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
     return xp.astype(xp.where(xp.any(hits, axis=1), position, predictions.shape[1]), xp.int32)
 
 
-def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """As `true_class_ranks`, for labels known to be in range."""
+def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
+    """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
     work = math.prod(scores.shape)
-    bits = bfloat16_bits(scores)
-    loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
-    if bits is not None and loop is not None:
+    count: Callable[..., int]
+    matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
+    if matrix is None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
+        matrix, count = scores, row_ranks
+    loop = None if matrix is None else worth_compiling(count, work, labels)
+    if loop is not None:  # it takes the matrix as it is; NumPy takes blocks that fit the cache
         ranks = _empty_ranks(len(labels))
-        if loop(bits, labels, *ranks) < 0:
+        if loop(matrix, labels, *ranks) < 0:
             return ranks
+    if not are_ids_below(labels, scores.shape[1]):
+        return None
     loop = worth_compiling(row_ranks, work, labels)
-    # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    if loop is not None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
-        return _block_ranks(scores, labels, 0, loop)
     cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
@@ -74,9 +80,7 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
     return above, tied, correct
 
 
-def _block_ranks(
-    scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
-) -> tuple[Array, Array, Array]:
+def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., int] | None) -> RowRanks:
     if loop is not None:
         ranks = _empty_ranks(len(labels))
         if loop(scores, labels, *ranks) >= 0:
@@ -94,17 +98,20 @@ def _block_ranks(
     return above, tied, correct
 
 
-def _empty_ranks(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(length, np.int32), np.empty(length, np.int32), np.empty(length, np.bool_)
+def _empty_ranks(length: int) -> RowRanks:
+    return np.empty(length, _INT), np.empty(length, _INT), np.empty(length, _FLAG)
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
-    """Count in each row the scores above and equal to its label's; return the first row with NaN, or −1.
+    """Count in each row the scores above and equal to its label's.
 
-    `correct` says whether the label is the first with the highest score.
+    Returns the first row with NaN or a label out of range, or −1. `correct` says whether the label is the first with
+    the highest score.
     """
     num_rows, num_columns = scores.shape
     for i in range(num_rows):
+        if labels[i] < 0 or labels[i] >= num_columns:
+            return i
         true_score = scores[i, labels[i]]
         higher, equal, nan = 0, 0, 0
         for j in range(num_columns):
@@ -128,6 +135,8 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: A
     """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
     num_rows, num_columns = bits.shape
     for i in range(num_rows):
+        if labels[i] < 0 or labels[i] >= num_columns:
+            return i
         true_bits = np.int32(bits[i, labels[i]])
         true_score = (true_bits & 0x7FFF) * (1 if true_bits >= 0 else -1)
         higher, equal, nan = 0, 0, 0

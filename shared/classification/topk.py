@@ -13,7 +13,6 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
 from ..arrays.columns import (
-    are_ids_below,
     as_labels,
     as_matrix,
     check_class_ids,
@@ -23,7 +22,7 @@ from ..arrays.columns import (
 )
 from ..arrays.options import as_bool
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
-from .ranks import listed_ranks, ranks_in_range
+from .ranks import listed_ranks, ranks_if_in_range, true_class_ranks
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -114,15 +113,16 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
     # most of the time that a small batch takes goes into calls, not into samples
-    inside = scored and are_ids_below(labels, width)
-    has_unknown = not inside and labels.shape[0] > 0 and int(labels.min()) < 0
+    ranks = ranks_if_in_range(predictions, labels) if scored else None
+    has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
     if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
-    if scored:
-        if not inside:
-            check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
+    if ranks is not None:
+        above, tied, correct = ranks
+    elif scored:
+        check_class_ids(labels, "references", width)
+        above, tied, correct = true_class_ranks(predictions, xp.clip(labels, 0, None))
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width

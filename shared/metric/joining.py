@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.arrays import Array, State, array_namespace, concatenate
 from ..arrays.columns import MAX_COUNT
-from ..arrays.compacting import compact_table, has_few_values
+from ..arrays.compacting import compact_table, has_equal_rows, have_few_values
 from .groups import Parts, states_by_group
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
@@ -45,13 +45,19 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
     if grows and len(plain) == len(states):
         return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        return compact_table(table, columns, counts) if has_equal_rows([table[name] for name in columns]) else table
+
     parts: list[State] = []
     for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
-        parts += run if is_counted else [compact_table(joined(run), columns, counts)]
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
 
 
 def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
@@ -64,14 +70,13 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     return parts
 
 
-def num_rows(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of batches."""
-    firsts, number = [columns[0] for columns in tables.values()], 0
-    for parts in batches:  # a loop takes half as long as a generator, for small batches
-        for state in parts.values():
-            if state:
-                for first in firsts:
-                    number += len(state[first])
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
     return number
 
 

@@ -308,7 +308,7 @@ class Metric:
         """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
-        rows = self._rows + num_rows([parts], self.countable_tables)
+        rows = self._rows + num_rows(parts.values(), self.countable_tables)
         if rows > self._compact_above:
             self._compact(parts)
         else:
@@ -320,7 +320,8 @@ class Metric:
         batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows():
             batches = compacted_parts(batches, self.countable_tables)
-        self._batches, self._rows = batches, num_rows(batches, self.countable_tables)
+        self._batches = batches
+        self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)
         self._compact_above = max(ROWS, 2 * self._rows)
 
     def counts_rows(self) -> bool:

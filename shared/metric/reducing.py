@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..arrays.arrays import State
 from ..arrays.columns import as_counts
 from .arguments import options_for
@@ -18,10 +20,9 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
     results have an entry for each sample, and the errors of the metric's `reduce`.
     """
-    missing = [name for name in metric.required if name not in columns]
-    if missing:
-        needed = ", ".join(metric.required)
-        raise TypeError(f"{missing[0]}: {metric.name} needs the columns {needed}; got no {missing[0]}")
+    for name in metric.required:
+        if name not in columns:
+            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -49,5 +50,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # as nearly always, and at once
+        return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from openworld_metrics import metric_class
 from openworld_metrics.arrays import compacting
-from openworld_metrics.arrays.compacting import compact_rows, has_few_values
+from openworld_metrics.arrays.compacting import compact_rows, has_equal_rows, have_few_values
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.ranking.rounding import cut, rounded_up
 from tests import cases
@@ -77,9 +78,22 @@ def test_torch_gives_the_same_rows() -> None:
 
 def test_what_has_few_values() -> None:
     few = np.asarray([0.5, -3.0, np.inf], np.float32)
-    assert all(map(has_few_values, (few, few.astype(np.float64), few.astype(np.float16), few > 0, np.arange(3))))
-    assert not has_few_values(few + np.float32(1e-6))
-    assert not has_few_values(np.append(np.zeros(999), 0.1))
+    assert have_few_values([few, few.astype(np.float64), few.astype(np.float16), few > 0, np.arange(3)])
+    assert not have_few_values([few, few + np.float32(1e-6)])
+    assert not have_few_values([np.append(np.zeros(999), 0.1), np.zeros(9)])
+
+
+@pytest.mark.parametrize("number", [1, 64, 5_000, 300_000])
+def test_which_tables_are_counted(number: int) -> None:
+    """Those of at most half as many different rows in any order, and none of different rows."""
+    rng = np.random.default_rng(number)
+    different = np.arange(number)
+    for each in (2, 3, number):
+        several = different // each
+        for order in (different, rng.permutation(number), np.argsort(different % each, kind="stable")):
+            assert has_equal_rows([several[order], np.zeros(number)]) or number == 1
+    small = 8 * math.isqrt(number) >= number  # whose count takes no time
+    assert has_equal_rows([rng.permutation(different)]) == small
 
 
 def narrow(name: str, columns: cases.Columns, dtype: Any) -> cases.Columns:
