@@ -100,29 +100,40 @@ def pairs_above(
     """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold.
 
     Returns their number; pairs beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by operation;
-    the division is skipped where the product decides.
+    the division is skipped where the product decides. For each prediction, a first pass over the objects of its image
+    only counts those that may reach the threshold: without a branch, it compares several at a time.
     """
     size = box = start = 0
     clear = 0.999 * threshold
+    objects = np.empty((5, np.max(num_others) if num_others.size else 0))  # corners and areas of those of an image
     for image in range(len(num_boxes)):
-        stop = start + num_others[image]
+        number = num_others[image]
+        for j in range(number):
+            u1, v1, u2, v2 = others[start + j, 0], others[start + j, 1], others[start + j, 2], others[start + j, 3]
+            objects[0, j], objects[1, j], objects[2, j], objects[3, j] = u1, v1, u2, v2
+            objects[4, j] = (u2 - u1) * (v2 - v1)
         for i in range(box, box + num_boxes[image]):
             x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
             area = (x2 - x1) * (y2 - y1)
-            for j in range(start, stop):
-                u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
-                width = max(min(x2, u2) - max(x1, u1), 0.0)
-                height = max(min(y2, v2) - max(y1, v1), 0.0)
-                intersection = width * height
-                union = area + (u2 - u1) * (v2 - v1) - intersection
-                if intersection >= clear * union and union > 0:
-                    iou = intersection / union
-                    if iou >= threshold:
-                        if size < len(rows):
-                            rows[size], columns[size], ious[size] = i, j, iou
-                        size += 1
+            near = 0
+            for listing in range(2):
+                for j in range(number):
+                    width = max(min(x2, objects[2, j]) - max(x1, objects[0, j]), 0.0)
+                    height = max(min(y2, objects[3, j]) - max(y1, objects[1, j]), 0.0)
+                    intersection = width * height
+                    union = area + objects[4, j] - intersection
+                    if not listing:
+                        near += intersection >= clear * union
+                    elif intersection >= clear * union and union > 0:
+                        iou = intersection / union
+                        if iou >= threshold:
+                            if size < len(rows):
+                                rows[size], columns[size], ious[size] = i, start + j, iou
+                            size += 1
+                if not near:
+                    break
         box += num_boxes[image]
-        start = stop
+        start += number
     return size
 
 
