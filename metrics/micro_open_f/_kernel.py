@@ -3315,7 +3315,7 @@ def sorted_by_kind_with(
     Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
     integers. Payloads of equal scores of a kind come in any order.
     """
-    if kinds.itemsize <= 2 and _compiles(scores):
+    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
         unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
         ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
     else:
@@ -3360,8 +3360,8 @@ def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
-def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
+def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
+    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:

@@ -3263,6 +3263,580 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
 
 
+# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
+#
+# Sort in place by NumPy in several threads, without extra memory.
+#
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
+
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+
+
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
+    cut = _part_near_median(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
+
+
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
+
+
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
+
+
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move the `rank` lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
+
+
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
+
+
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the contents of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
+
+
+# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+#
+# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+#
+# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+# cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
+# array into one new array, which is all the memory that a sort takes.
+#
+# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
+# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
+# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+
+_BINS = 14  # bits of the highest digit, at most
+_IN_BIN = 32  # scores in a bin on average, at least
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_THREE_BYTES = (1 << 24) - 1
+_NOTHING = np.zeros(0, np.uint8)
+
+
+class Sorted(NamedTuple):
+    """Scores kind by kind, in ascending order within each kind.
+
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) the payload of each score, in its type; empty without a payload
+    """
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NOTHING,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NOTHING,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+    in_place: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
+
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        dealers,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
+    else:
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
+
+
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
+        target[place] = key
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
+
+
+def sort_buckets(
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
+) -> None:
+    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
+
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
+    """
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    zero = all_bits ^ all_bits
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = zero, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        differing, lowest = some ^ every, zero
+        while (differing >> lowest) > _THREE_BYTES:
+            lowest += byte
+        swapped = False
+        while True:
+            digits, left = 0, differing >> lowest
+            while left:
+                left >>= byte
+                digits += 1
+            counts[:digits] = 0
+            for key in ours:
+                key >>= lowest
+                for digit in range(digits):
+                    counts[digit, key & mask] += 1
+                    key >>= byte
+            shift = lowest
+            for digit in range(digits):
+                if (differing >> shift) & mask:
+                    places = counts[digit]
+                    before = 0
+                    for i in range(256):
+                        before, places[i] = before + places[i], before
+                    for i in range(ours.size):
+                        key = ours[i]
+                        place = places[(key >> shift) & mask]
+                        theirs[place] = key
+                        if payload.size:
+                            others[place] = carried[i]
+                        places[(key >> shift) & mask] = place + 1
+                    ours, theirs, carried, others = theirs, ours, others, carried
+                    swapped = not swapped
+                shift += byte
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
+                    key, place = ours[i], i
+                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    while place and ours[place - 1] > key and moves:
+                        ours[place] = ours[place - 1]
+                        if payload.size:
+                            carried[place] = carried[place - 1]
+                        place -= 1
+                        moves -= 1
+                    ours[place] = key
+                    if payload.size:
+                        carried[place] = load
+            if moves:
+                break
+            lowest = zero
+        for i in range(ours.size):
+            key = ours[i]
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has checked
+    return loop
+
+
+# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
+#
+# Which sort is faster on this machine: the compiled one, or np.sort.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+
+LARGE = 1 << 22  # scores that no cache holds
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
+
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
+@cache
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees the whole file or none of it."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
+    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
+    ours = partial(radix_sorted, threads=1)
+    ours(sample[:1000])
+    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            start = time.perf_counter()
+            sort(sample)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.sort]) / min(times[ours])
+
+
+# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
+#
+# Split values by a mask, into the chosen ones and the others.
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+#
+# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if _compiles(scores) and radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if _is_dealt(scores):
+        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
+    return np.sort(scores)
+
+
+def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if not is_numpy_array(scores):
+        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
+    if _is_dealt(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
+
+
+def _is_dealt(scores: np.ndarray) -> bool:
+    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
+    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
+    """
+    scores = widen(scores)
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    keys.view(np.float64).sort()
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
+def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
+    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    number = scores.shape[0]
+    if is_numpy_array(scores) and number <= 1 << 32:
+        return np.arange(number, dtype=np.uint32)
+    return array_namespace(scores).arange(number, device=scores.device)
+
+
 # ---- detection/corners.py --------------------------------------------------------------------------------------------
 #
 # Corners of boxes with their rounding errors, and the exact IoU of two boxes.
@@ -3392,8 +3966,10 @@ class Pairs(NamedTuple):
 
     def take(self, which: np.ndarray) -> Pairs:
         """Some of the pairs, by a mask or by their places; no copy where the mask keeps all."""
-        if which.dtype == bool and which.all():
-            return self
+        if which.dtype == bool:
+            if which.all():
+                return self
+            which = np.flatnonzero(which)  # by which each column is taken in a third of the time
         return Pairs(*(column[which] for column in self))
 
 
@@ -3579,6 +4155,7 @@ class Overlaps(NamedTuple):
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
+        which = np.flatnonzero(which) if which.dtype == bool else which
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
@@ -3660,7 +4237,7 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
-    if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
+    if not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
         return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error
@@ -4637,580 +5214,6 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
-#
-# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
-#
-# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-# cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
-# array into one new array, which is all the memory that a sort takes.
-#
-# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
-
-_BINS = 14  # bits of the highest digit, at most
-_IN_BIN = 32  # scores in a bin on average, at least
-_BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
-_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
-_THREE_BYTES = (1 << 24) - 1
-_NOTHING = np.zeros(0, np.uint8)
-
-
-class Sorted(NamedTuple):
-    """Scores kind by kind, in ascending order within each kind.
-
-    scores: (N,) in their type
-    ends: (K + 1,) where each kind begins, and N
-    payload: (N,) the payload of each score, in its type; empty without a payload
-    """
-
-    scores: np.ndarray
-    ends: np.ndarray
-    payload: np.ndarray
-
-
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order.
-
-    All bits of a negative float are flipped, and only the sign bit of others.
-    """
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
-def radix_sorted(
-    scores: np.ndarray,
-    kinds: np.ndarray = _NOTHING,
-    num_kinds: int = 1,
-    payload: np.ndarray = _NOTHING,
-    *,
-    threads: int | None = None,
-    by_numpy: bool = False,
-    in_place: bool = False,
-) -> Sorted:
-    """Sort scores kind by kind, NaN to either end.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
-    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
-    """
-    size = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
-    keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
-    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
-    parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
-    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
-    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
-
-    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
-    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
-    number = int(bucket_of[-1, -1]) + 1
-    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
-
-    target, carried = np.empty_like(keys), np.empty_like(payload)
-    into = target, carried
-    move = _loop(deal)
-    in_threads(
-        [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
-            for part, each in zip(parts, places)
-        ],
-        dealers,
-    )
-    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
-    edges = np.unique(np.append(shares, number)).tolist()
-    if by_numpy:
-        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
-    else:
-        ordered = keys if in_place else target
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
-
-
-def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
-    """Sort each bucket by NumPy."""
-    for start, stop in pairwise(starts.tolist()):
-        scores[start:stop].sort()
-
-
-def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
-    total = int(counts.sum())
-    before = np.cumsum(counts).reshape(counts.shape) - counts
-    number = min(_BUCKETS, total // size + 1)
-    return before * number // max(1, total) + np.arange(len(counts))[:, None]
-
-
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
-        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
-
-
-def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
-) -> None:
-    """Move each float, and its payload, to the next place of its bucket."""
-    for i in range(keys.size):
-        key = keys[i]
-        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
-        place = places[bucket]
-        target[place] = key
-        if payload.size:
-            carried[place] = payload[i]
-        places[bucket] = place + 1
-
-
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
-    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
-
-    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
-    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
-    """
-    spare = np.empty(np.diff(starts).max(), keys.dtype)
-    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
-    counts = np.empty((keys.itemsize, 256), np.int64)
-    zero = all_bits ^ all_bits
-    for bucket in range(starts.size - 1):
-        start, stop = starts[bucket], starts[bucket + 1]
-        ours, theirs = keys[start:stop], spare[: stop - start]
-        carried, others = payload[start:stop], moved[: stop - start]
-        some, every = zero, all_bits
-        for i in range(ours.size):
-            key = ours[i]
-            key ^= all_bits * (key >> top) | sign_bit
-            ours[i] = key
-            some |= key
-            every &= key
-        differing, lowest = some ^ every, zero
-        while (differing >> lowest) > _THREE_BYTES:
-            lowest += byte
-        swapped = False
-        while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
-                digits += 1
-            counts[:digits] = 0
-            for key in ours:
-                key >>= lowest
-                for digit in range(digits):
-                    counts[digit, key & mask] += 1
-                    key >>= byte
-            shift = lowest
-            for digit in range(digits):
-                if (differing >> shift) & mask:
-                    places = counts[digit]
-                    before = 0
-                    for i in range(256):
-                        before, places[i] = before + places[i], before
-                    for i in range(ours.size):
-                        key = ours[i]
-                        place = places[(key >> shift) & mask]
-                        theirs[place] = key
-                        if payload.size:
-                            others[place] = carried[i]
-                        places[(key >> shift) & mask] = place + 1
-                    ours, theirs, carried, others = theirs, ours, others, carried
-                    swapped = not swapped
-                shift += byte
-            if not lowest:
-                break
-            moves = ours.size  # that are left
-            for i in range(1, ours.size):
-                if ours[i - 1] > ours[i] and moves:
-                    key, place = ours[i], i
-                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
-                    while place and ours[place - 1] > key and moves:
-                        ours[place] = ours[place - 1]
-                        if payload.size:
-                            carried[place] = carried[place - 1]
-                        place -= 1
-                        moves -= 1
-                    ours[place] = key
-                    if payload.size:
-                        carried[place] = load
-            if moves:
-                break
-            lowest = zero
-        for i in range(ours.size):
-            key = ours[i]
-            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
-        if swapped:
-            payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
-# Which sort is faster on this machine: the compiled one, or np.sort.
-#
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
-
-LARGE = 1 << 22  # scores that no cache holds
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
-
-    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
-    cache; so for 2^22 scores or more, both are then timed on 2^22.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
-    file = _file_of_ratios()
-    key = f"{dtype} {size} {_machine_of_ratios()}"
-    known = _kept_ratios(file)
-    if key not in known:
-        known = {**known, key: _measured(dtype, size)}
-        _keep_ratios(file, known)
-    return known[key]
-
-
-def _file_of_ratios() -> Path | None:
-    """A file beside numba's cache of the loops; None where there is no such folder."""
-    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
-    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
-
-
-@cache
-def _machine_of_ratios() -> str:
-    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
-        processor = " ".join(dict.fromkeys(name.strip() for name in names))
-    except OSError:
-        processor = platform.processor()
-    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
-
-
-def _kept_ratios(file: Path | None) -> dict[str, float]:
-    """The measurements of a file; none of one that is missing or damaged."""
-    try:
-        known = json.loads(file.read_text()) if file is not None else {}
-        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees the whole file or none of it."""
-    if file is None:
-        return
-    part = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        part.write_text(json.dumps(known))
-        part.replace(file)
-
-
-def _measured(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
-    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
-    ours = partial(radix_sorted, threads=1)
-    ours(sample[:1000])
-    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            start = time.perf_counter()
-            sort(sample)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.sort]) / min(times[ours])
-
-
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
-# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
-def sorted_copy(scores: np.ndarray) -> np.ndarray:
-    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
-    if _is_dealt(scores):
-        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
-    return np.sort(scores)
-
-
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores):
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
-
-
-def _is_dealt(scores: np.ndarray) -> bool:
-    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
-    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
-    """
-    scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
-    if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
-        return ordered.scores, ordered.payload
-    if largest >= 1 << 32 or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    keys.view(np.float64).sort()
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
-
-
-def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(deal, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
-        return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
-
-
 # ---- detection/class_curves.py ---------------------------------------------------------------------------------------
 #
 # Precision-recall curves of classes, with images weighted by their counts.
@@ -5248,44 +5251,50 @@ class RankedClass:
     tags: np.ndarray
 
     @cached_property
-    def _most_points(self) -> int:
-        return int(np.count_nonzero(self.tags & _RIGHT)) + 2
+    def _right(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._having(_RIGHT)
 
     @cached_property
-    def _false_positives(self) -> tuple[np.ndarray, np.ndarray]:
-        """Their confidences, ascending, and images."""
-        wrong = self.tags & _WRONG != 0
-        return self.confidence[wrong], self.tags[wrong] >> _FLAG_BITS
+    def _wrong(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._having(_WRONG)
+
+    def _having(self, flag: int) -> tuple[np.ndarray, np.ndarray]:
+        """The confidences of the predictions with a flag, ascending, and their images."""
+        places = np.flatnonzero(self.tags & flag)
+        return self.confidence[places], self.tags[places] >> _FLAG_BITS
 
     def curve(self, counts: np.ndarray) -> Curve:
         """The curve where each image occurs `counts` times."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            points = np.empty((3, self._most_points), np.int64)
+            points = np.empty((3, len(self._right[0]) + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         number = counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
         some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
-        return Curve(*(_sums_from((self.tags & flag != 0) * number, starts) for flag in _FLAGS))
+        counted = len(number) - starts
+        return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
 
     def fp_sums(self, counts: np.ndarray) -> np.ndarray:
         """Running sums of the false positives, from the most confident on; the first is 0."""
-        return _sums_of(counts, self._false_positives[1][::-1])
+        return _running(counts[self._wrong[1][::-1]])
 
-    def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
-        """The class with other true positives and without some false positives.
+    def mended(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with more true positives and without some false positives.
 
-        Parameters: right, the confidences of all true positives, ascending, and their images; going, those of the
-        false positives that are removed.
+        Parameters: the confidences of those that come and of those that go, ascending, and their images.
         """
-        lowest = np.unique(right[0])[::-1]
+        right, images = map(np.append, self._right, taking)
+        order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
+        right = right[order]
+        lowest = np.unique(right)[::-1]
 
         def reaching(ascending: np.ndarray) -> np.ndarray:
             return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            right[1][::-1], reaching(right[0]), reaching(self._false_positives[0]), going[1][::-1], reaching(going[0])
+            images[order][::-1], reaching(right), reaching(self._wrong[0]), going[1][::-1], reaching(going[0])
         )
 
 
@@ -5324,18 +5333,15 @@ class MendedClass(NamedTuple):
 
     def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP at each of these confidences, from the running sums of false positives before mending."""
-        gone = _sums_of(counts, self.gone_image)[self.gone]
-        return _sums_of(counts, self.tp_image)[self.tp], fp_sums[self.fp] - gone
+        tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
+        return tp, fp_sums[self.fp] - gone
 
 
-def _sums_of(counts: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Running sums of the counts of images, from 0 on."""
-    return np.concatenate([[0], np.cumsum(counts[images])])
-
-
-def _sums_from(numbers: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The sum of the numbers from each start on."""
-    return np.cumsum(numbers[::-1])[len(numbers) - 1 - starts]
+def _running(numbers: np.ndarray) -> np.ndarray:
+    """Running sums of numbers; the first is 0."""
+    sums = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(numbers, out=sums[1:])
+    return sums
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
@@ -5413,11 +5419,6 @@ class RankedClasses:
         """The boxes."""
         return self.outcomes.boxes
 
-    @cached_property
-    def _right(self) -> np.ndarray:
-        """The rows of the true positives."""
-        return np.flatnonzero(IS_RIGHT[self.outcomes.outcome])
-
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes = self.boxes
@@ -5426,11 +5427,10 @@ class RankedClasses:
             images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
             return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        into = boxes.object_rows[mending.objects]
-        right = by_class(np.append(self._right, mending.taking), np.append(boxes.rows[self._right], into))
+        taking = by_class(mending.taking, boxes.object_rows[mending.objects])
         going = by_class(mending.going, boxes.rows[mending.going])
-        rows = {*into.tolist(), *(row for row, (confidence, _) in enumerate(going) if len(confidence))}
-        changed = {row: self.ranked[row].mended(right[row], going[row]) for row in rows}
+        sides = enumerate(zip(taking, going))
+        changed = {row: self.ranked[row].mended(*both) for row, both in sides if any(len(one) for one, _ in both)}
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
@@ -5818,6 +5818,9 @@ FALSE_POSITIVES = (
 )
 # the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
+_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
 
 
 class FalseOverlaps(NamedTuple):
@@ -5876,10 +5879,10 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     """
     boxes = outcomes.boxes
     own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.label == boxes.unknown_id
+    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
-    sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
-    kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (
@@ -5998,7 +6001,7 @@ class Errors:
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
             **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
+        ranked = np.argsort(self.kinds, kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         is_matched = matched_objects(outcomes)
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):

@@ -47,44 +47,50 @@ class RankedClass:
     tags: np.ndarray
 
     @cached_property
-    def _most_points(self) -> int:
-        return int(np.count_nonzero(self.tags & _RIGHT)) + 2
+    def _right(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._having(_RIGHT)
 
     @cached_property
-    def _false_positives(self) -> tuple[np.ndarray, np.ndarray]:
-        """Their confidences, ascending, and images."""
-        wrong = self.tags & _WRONG != 0
-        return self.confidence[wrong], self.tags[wrong] >> _FLAG_BITS
+    def _wrong(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._having(_WRONG)
+
+    def _having(self, flag: int) -> tuple[np.ndarray, np.ndarray]:
+        """The confidences of the predictions with a flag, ascending, and their images."""
+        places = np.flatnonzero(self.tags & flag)
+        return self.confidence[places], self.tags[places] >> _FLAG_BITS
 
     def curve(self, counts: np.ndarray) -> Curve:
         """The curve where each image occurs `counts` times."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            points = np.empty((3, self._most_points), np.int64)
+            points = np.empty((3, len(self._right[0]) + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         number = counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
         some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
-        return Curve(*(_sums_from((self.tags & flag != 0) * number, starts) for flag in _FLAGS))
+        counted = len(number) - starts
+        return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
 
     def fp_sums(self, counts: np.ndarray) -> np.ndarray:
         """Running sums of the false positives, from the most confident on; the first is 0."""
-        return _sums_of(counts, self._false_positives[1][::-1])
+        return _running(counts[self._wrong[1][::-1]])
 
-    def mended(self, right: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
-        """The class with other true positives and without some false positives.
+    def mended(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+        """The class with more true positives and without some false positives.
 
-        Parameters: right, the confidences of all true positives, ascending, and their images; going, those of the
-        false positives that are removed.
+        Parameters: the confidences of those that come and of those that go, ascending, and their images.
         """
-        lowest = np.unique(right[0])[::-1]
+        right, images = map(np.append, self._right, taking)
+        order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
+        right = right[order]
+        lowest = np.unique(right)[::-1]
 
         def reaching(ascending: np.ndarray) -> np.ndarray:
             return len(ascending) - np.searchsorted(ascending, lowest)
 
         return MendedClass(
-            right[1][::-1], reaching(right[0]), reaching(self._false_positives[0]), going[1][::-1], reaching(going[0])
+            images[order][::-1], reaching(right), reaching(self._wrong[0]), going[1][::-1], reaching(going[0])
         )
 
 
@@ -123,18 +129,15 @@ class MendedClass(NamedTuple):
 
     def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP at each of these confidences, from the running sums of false positives before mending."""
-        gone = _sums_of(counts, self.gone_image)[self.gone]
-        return _sums_of(counts, self.tp_image)[self.tp], fp_sums[self.fp] - gone
+        tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
+        return tp, fp_sums[self.fp] - gone
 
 
-def _sums_of(counts: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Running sums of the counts of images, from 0 on."""
-    return np.concatenate([[0], np.cumsum(counts[images])])
-
-
-def _sums_from(numbers: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The sum of the numbers from each start on."""
-    return np.cumsum(numbers[::-1])[len(numbers) - 1 - starts]
+def _running(numbers: np.ndarray) -> np.ndarray:
+    """Running sums of numbers; the first is 0."""
+    sums = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(numbers, out=sums[1:])
+    return sums
 
 
 def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:

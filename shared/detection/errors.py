@@ -54,7 +54,7 @@ class Errors:
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
             **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
+        ranked = np.argsort(self.kinds, kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         is_matched = matched_objects(outcomes)
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):

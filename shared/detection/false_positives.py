@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .matching import first_pairs
-from .outcomes import IS_WRONG, Outcomes
+from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, IS_WRONG, OUTCOMES, Outcomes
 from .overlap import Overlaps
 from .pairs import Pairs
 
@@ -31,6 +31,9 @@ FALSE_POSITIVES = (
 )
 # the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
+_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
 
 
 class FalseOverlaps(NamedTuple):
@@ -89,10 +92,10 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     """
     boxes = outcomes.boxes
     own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.label == boxes.unknown_id
+    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
-    sides = np.where(says_unknown[other.pairs.rows], 1, np.where(is_unknown, 2, 0))
-    kind = np.where(is_false_positive(outcomes), BACKGROUND_CALLED + says_unknown, -1)
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (

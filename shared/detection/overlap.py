@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.options import as_fraction
+from ..arrays.sorting import sorted_copy
 from .corners import Corners, exact_ious
 from .pairs import Pairs, all_pairs, cuts_of_pairs, listed_pairs, objects_of_rows
 
@@ -54,6 +55,7 @@ class Overlaps(NamedTuple):
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
+        which = np.flatnonzero(which) if which.dtype == bool else which
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
@@ -135,7 +137,7 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
-    if not (np.diff(np.sort(pairs.ious[order])) <= 2 * error).any():
+    if not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
         return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error

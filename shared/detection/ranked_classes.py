@@ -15,7 +15,7 @@ from .average_precision import AVERAGE_PRECISIONS, Ratio
 from .class_curves import Curve, MendedClass, RankedClass, of_each_class, ranked_classes, tag_type
 from .counting import ClassObjects
 from .mending import Mending
-from .outcomes import IS_RIGHT, Outcomes, SelectedBoxes
+from .outcomes import Outcomes, SelectedBoxes
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,6 @@ class RankedClasses:
         """The boxes."""
         return self.outcomes.boxes
 
-    @cached_property
-    def _right(self) -> np.ndarray:
-        """The rows of the true positives."""
-        return np.flatnonzero(IS_RIGHT[self.outcomes.outcome])
-
     def mended(self, mending: Mending) -> MendedClasses:
         """Changes of the classes by mending errors."""
         boxes = self.boxes
@@ -56,11 +51,10 @@ class RankedClasses:
             images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
             return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        into = boxes.object_rows[mending.objects]
-        right = by_class(np.append(self._right, mending.taking), np.append(boxes.rows[self._right], into))
+        taking = by_class(mending.taking, boxes.object_rows[mending.objects])
         going = by_class(mending.going, boxes.rows[mending.going])
-        rows = {*into.tolist(), *(row for row, (confidence, _) in enumerate(going) if len(confidence))}
-        changed = {row: self.ranked[row].mended(right[row], going[row]) for row in rows}
+        sides = enumerate(zip(taking, going))
+        changed = {row: self.ranked[row].mended(*both) for row, both in sides if any(len(one) for one, _ in both)}
         leaving = mending.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
         return MendedClasses(changed, left)
