@@ -1,10 +1,9 @@
-"""Results of anomaly_suite in anomalib's Evaluator: by anomalib, or by what stands for it where it is not installed."""
+"""Results of anomaly_suite in anomalib's Evaluator: by anomalib, or by what stands for it where it is missing."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
+from tests.integrations import HAS_ANOMALIB
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -31,7 +31,7 @@ class _Metric:
 @pytest.fixture
 def anomalib(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module, with anomalib, or with what stands for it."""
-    if find_spec("anomalib") is None:
+    if not HAS_ANOMALIB:
         metrics: Any = ModuleType("anomalib.metrics")
         metrics.AnomalibMetric = _Metric
         monkeypatch.setitem(sys.modules, "anomalib", ModuleType("anomalib"))

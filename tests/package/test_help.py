@@ -6,17 +6,17 @@ import importlib
 import inspect
 import pydoc
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 import openworld_metrics
+from tests.integrations import HAS_ANOMALIB
 from tests.package.rooms import KERNEL, MODULES, PACKAGE, room
 
 # of the kernel, what the package hands on; of the rooms above it, every function without an underscore
 ABOVE = [module for module in MODULES if room(module) not in (*KERNEL, "pages", "__init__")]
-if find_spec("anomalib") is None:
+if not HAS_ANOMALIB:
     ABOVE.remove("integrations.anomalib")
 
 
