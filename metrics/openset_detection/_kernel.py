@@ -2319,7 +2319,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. Whenever the number of rows has doubled, equal rows become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal rows, if there are many, become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + num_rows(parts.values(), self.countable_tables)
@@ -5649,7 +5649,7 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 # Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 #
 # boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
-#       → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
+#       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
 
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.

@@ -1,7 +1,7 @@
 """Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 
 boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
-      → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
+      → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
 """
 
 from __future__ import annotations
