@@ -2320,7 +2320,7 @@ class Metric:
             self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
 
     def _keep(self, parts: Parts) -> None:
-        """Keep a batch. Whenever the number of rows has doubled, equal rows, if there are many, become one with a count."""
+        """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
         samples = self._samples + sum(map(num_samples, parts.values()))
         check_total(samples)
         rows = self._rows + num_rows(parts.values(), self.countable_tables)
