@@ -14,6 +14,9 @@ window.openworldMetrics = (() => {
     part(name, "compute").disabled = looks[name].ended < looks[name].begun;
   };
 
+  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const namesOf = (column) => (column ? [column].flat() : []);  // the arrays in the field of a column
+
   const choosing = new Set();  // metrics whose example was chosen in the present task
 
   return {
@@ -28,10 +31,14 @@ window.openworldMetrics = (() => {
     soon: (name) => new Promise((resolve) => setTimeout(resolve, 50)),
     // data are looked at again only if the columns differ from those of the last look, which may have set them
     others: (name, looked, ...columns) => {
-      const names = columns.map((column) => (column ? [column].flat() : []));
-      if (looked && JSON.stringify(JSON.parse(looked).made_of) === JSON.stringify(names)) {
+      if (looked && isSame(JSON.parse(looked).made_of, columns.map(namesOf))) {
         throw new Error("no other columns were chosen");
       }
+    },
+    // a button proposes other arrays for a column; an answer that comes late leaves a field that was changed since
+    adopt: (name, proposed, ...columns) => {
+      const [place, asked, names] = proposed ? JSON.parse(proposed) : [];
+      return columns.map((column, i) => (i === place && isSame(asked, namesOf(column)) ? names : column));
     },
     // data are looked at before they can be computed, since options follow of them
     begin: (name, ...values) => {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -25,6 +26,7 @@ from ..serving.ending import bounded
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "looked", "options")
 AGAIN = ("message", *_LOOK)
+PROPOSAL = ("read", "proposed")
 LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
 
@@ -122,23 +124,23 @@ class Events:
         return self.again(form._replace(leave_out=not form.leave_out))
 
     def turn(self, form: Form) -> Changes:
-        """Flip the sign of scores that rank the wrong way round."""
+        """Propose to flip the sign of scores that rank the wrong way round."""
         preview, column = self._look(form), column_of_scores(self.page)
         if column is None or isinstance(preview, _Failure) or not preview.flipped:
-            return {}
-        return {"made_of": {column.name: gr.update(value=preview.flipped)}}
+            return {"proposed": ""}
+        return {"proposed": proposal(form, column.name, preview.flipped)}
 
     def fit(self, form: Form) -> Changes:
-        """Resize maps to their masks."""
+        """Propose to resize maps to their masks."""
         column = next((column for column in self.page.columns if isinstance(column, Maps)), None)
         try:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
         except Exception as error:  # as in _look
-            return {"read": box(message(explain(error)))}
+            return {"read": box(message(explain(error))), "proposed": ""}
         if column is None:
-            return {}
+            return {"proposed": ""}
         names = [RESIZED + name.removeprefix(RESIZED) for name in reading.made_of[column.name]]
-        return {"made_of": {column.name: gr.update(choices=reading.offers[column.name], value=names)}}
+        return {"proposed": proposal(form, column.name, names)}
 
     def without(self, form: Form) -> Changes:
         """Compute without intervals: the option returns to none."""
@@ -206,6 +208,11 @@ def _fields(form: Form, reading: Reading) -> dict[str, Any]:
         name: gr.update(choices=offers, **({"value": other[name]} if name in other else {}))
         for name, offers in reading.offers.items()
     }
+
+
+def proposal(form: Form, column: str, names: Sequence[str]) -> str:
+    """Other arrays for a column, as JSON: the place of its field, what that holds, and what it may hold instead."""
+    return json.dumps([[*form.made_of].index(column), form.chosen[column], [*names]])
 
 
 def leave_button(num_rows: int, leaves_out: bool) -> Any:

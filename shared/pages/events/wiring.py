@@ -14,7 +14,7 @@ from ..form.parts import Inputs
 from ..results.outputs import Outputs
 from ..runner import Runner
 from ..serving.launch import QUIET
-from .inputs import AGAIN, LOAD, Events
+from .inputs import AGAIN, LOAD, PROPOSAL, Events
 from .results import LISTED, PICTURE, PRESS, SHOWN, SURER, Answers
 
 LATEST = {**QUIET, "trigger_mode": "always_last"}  # the last event during a request is handled after it
@@ -40,9 +40,9 @@ class Wiring:
             image=(), photographs=(), detector=(), token=(), selection=(), place=(), stamp=(), looked=()
         )
         self.computed_from = leaves(computed_from)
-        self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
         self.events, self.answers = Events(runner), Answers(runner)
-        self.address = gr.Textbox(visible=False)
+        self.address, self.proposed = gr.Textbox(visible=False), gr.Textbox(visible=False)
+        self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict(), "proposed": self.proposed}
 
     def connect(self, demo: gr.Blocks) -> None:
         """Connect all events of a page of `demo`."""
@@ -99,8 +99,8 @@ class Wiring:
         gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
         changed = [*chosen, *cells, self.form.read_as.input, *options]
         gr.on(changed, **self._compares("compare"), trigger_mode="always_last")
-        self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
-        fitted = self.inputs.resize.click(**self._calls(self.events.fit, ("read", "made_of")), **QUIET)
+        self._adopted(self.inputs.flip.click(**self._calls(self.events.turn, PROPOSAL), **QUIET))
+        fitted = self._adopted(self.inputs.resize.click(**self._calls(self.events.fit, PROPOSAL), **QUIET))
         self._shown_after(self._pressed(fitted.then(**again, **QUIET)))
         plain = self.inputs.without.click(**self._calls(self.events.without, ("options",)), **QUIET)
         self._shown_after(self._pressed(plain))
@@ -188,6 +188,11 @@ class Wiring:
     def _settled(self, event: Any) -> Any:
         """After an event, show the data that the form holds by then."""
         return event.then(**self._calls(self.events.settle, LOAD), **EACH)
+
+    def _adopted(self, event: Any) -> Any:
+        """After an event, adopt what it proposes for a column, unless that has been changed since."""
+        fields = [*self.form.made_of.values()]
+        return event.success(inputs=[self.proposed, *fields], outputs=fields, **self._script("adopt"))
 
     def _stale_after(self, event: Any) -> None:
         event.then(**self._compares("settled"))

@@ -103,7 +103,9 @@ def test_maps_are_resized_to_their_masks(
     seen = events.upload(Form(files=files, tables=[None, None]))
     assert "cut/0: the map is 5 × 6, its mask 10 × 12 (2 of 4 maps" in seen["read"]["value"].replace(".png", "")
     assert seen["resize"]["visible"]
-    names = events.fit(Form(files=files, tables=[None, None]))["made_of"]["predictions"]["value"]
+    chosen = {name: field["value"] for name, field in seen["made_of"].items() if "value" in field}
+    place, asked, names = json.loads(events.fit(Form(files=files, tables=[None, None], made_of=chosen))["proposed"])
+    assert [*chosen.items()][place] == ("predictions", asked)
     assert names == ["resized: predictions"]
     found = show(runner, files, {"predictions": names})
     maps = [resized_map(MAPS[i], (10, 12), "bilinear") for i in order]

@@ -19,6 +19,7 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
+from openworld_metrics.evaluation.resizing import resized_map
 from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, connect, serve
@@ -475,6 +476,29 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
 
 
 @needs_browser
+def test_a_late_flip_leaves_what_was_chosen_since(opened: Callable[[str], Page], tmp_path: Path) -> None:
+    """A detector that is taken away while the signs are flipped is gone."""
+    page = opened("ood_bench")
+    table = {"msp": [0.9, 0.6, 0.8, 0.7], "energy": [0.8, 0.5, 0.7, 0.6], "labels": ["id", "ood", "id", "ood"]}
+    page.upload(csv(table, tmp_path)[0])
+    if not page.part("from-predictions").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
+    held: list[Any] = []
+    page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
+    page.part("flip").click()
+    while not held:
+        page.tab.wait_for_timeout(50)
+    page.part("from-predictions").locator(".token-remove").first.click()
+    page.part("read").locator(".chip", has_text="msp").wait_for(state="detached")
+    held[0].continue_()
+    page.tab.wait_for_timeout(1000)  # nothing tells that an answer has been left out
+    assert page.part("from-predictions").locator(".token").all_inner_texts() == ["energy"]
+    page.part("flip").click()
+    page.part("read").get_by_text("minus score").wait_for()
+    assert page.part("from-predictions").locator(".token").all_inner_texts() == ["−energy"]
+
+
+@needs_browser
 def test_a_late_answer_is_not_shown_beside_another_example(opened: Callable[[str], Page], tmp_path: Path) -> None:
     page = opened("ood_bench")
     table = {"msp": [0.1, 0.4, 0.2, 0.3], "labels": [0, 1, 0, 1], "counts": [1, 2, 3, 4]}
@@ -642,6 +666,21 @@ def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: P
     chosen.fill("1")
     chosen.press("Enter")
     page.tab.wait_for_function(f"{first} == {len(columns['predictions'][0])}")
+
+
+@needs_browser
+def test_maps_are_resized(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    """One press resizes maps to their masks, and computes."""
+    page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
+    large = [np.kron(mask, np.ones((2, 2), np.uint8)) for mask in columns["references"]]
+    for i, mask in enumerate(large):
+        Image.fromarray(255 * mask.astype(np.uint8)).save(tmp_path / "references" / f"{i}.png")
+    for i, side in enumerate(columns):
+        page.upload(sorted((tmp_path / side).iterdir()), i)
+    page.part("resize").click()
+    page.tab.locator("#anomaly_suite-results:not(.stale)").wait_for()
+    maps = [resized_map(each, mask.shape, "bilinear") for each, mask in zip(columns["predictions"], large)]
+    assert page.numbers() == load("anomaly_suite").compute(predictions=maps, references=large)
 
 
 @needs_browser
