@@ -1654,7 +1654,10 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+
+    Rounded rows are always counted, so that what counting rules out never depends on the data.
+    """
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
@@ -1664,7 +1667,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     def in_one(states: Sequence[State]) -> State:
         table = joined(states)
-        return compact_table(table, columns, counts) if has_equal_rows([table[name] for name in columns]) else table
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
     for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
