@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 import hashlib
 import inspect
@@ -192,7 +193,7 @@ def _from_rows(rows: Any, name: str) -> Array:
     if on_device:
         return array
     if array.dtype == object:
-        raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
         _check_exact(rows, name)
     return array
@@ -215,11 +216,26 @@ def _item(row: Any, name: str) -> Any:
     return as_array(row, name) if is_torch_array(row) or isinstance(row, np.ndarray) else row
 
 
-def examples(array: np.ndarray) -> str:
-    """Describe the values of an array for an error message, with up to three examples."""
+def no_number(array: np.ndarray) -> str:
+    """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    odd = [value for value in values if not isinstance(value, numbers.Real)] or values
-    return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
+    place = next((i for i, value in enumerate(values) if not _reads_as_number(value)), 0)
+    if not values:
+        return f"none, as {array.dtype.name}"
+    row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
+    kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
+    return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, or text of one."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return isinstance(value, numbers.Real)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -319,7 +335,7 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     return value
 
 
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
     values = _items(value, name, "an int or a list of ints", numbers.Integral)
     return [as_int(item, name, low, high) for item in values]
@@ -429,6 +445,16 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question for an error message about an unknown name, if a known one is spelt alike; else "".
+
+    >>> did_you_mean("aurok", ["auroc", "aupr_in"]), did_you_mean("map", ["auroc"])
+    ("; did you mean 'auroc'?", '')
+    """
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 # ---- metric/arguments.py ---------------------------------------------------------------------------------------------
 #
 # Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
@@ -464,7 +490,9 @@ def sort_arguments(
 
 def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
     """The error for an argument that a metric does not have."""
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}")
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
 
 
 def present(**columns: Any) -> dict[str, Any]:
@@ -702,7 +730,7 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
     return array
 
 
@@ -3288,8 +3316,10 @@ class TopK(Metric):
     ignore_unknown: bool = False
 
     def __post_init__(self) -> None:
-        """Check each option; k_list is checked where the number of classes is known."""
+        """Check each option; the upper bound of k_list is checked where the number of classes is known."""
         super().__post_init__()
+        if self.k_list is not None:
+            as_int_list(self.k_list, "k_list", 1)
         self.ties = as_choice(self.ties, "ties", TIES)
         self.average = as_choice(self.average, "average", AVERAGES)
         self.per_class = as_bool(self.per_class, "per_class")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 import hashlib
 import inspect
@@ -195,7 +196,7 @@ def _from_rows(rows: Any, name: str) -> Array:
     if on_device:
         return array
     if array.dtype == object:
-        raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
         _check_exact(rows, name)
     return array
@@ -218,11 +219,26 @@ def _item(row: Any, name: str) -> Any:
     return as_array(row, name) if is_torch_array(row) or isinstance(row, np.ndarray) else row
 
 
-def examples(array: np.ndarray) -> str:
-    """Describe the values of an array for an error message, with up to three examples."""
+def no_number(array: np.ndarray) -> str:
+    """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    odd = [value for value in values if not isinstance(value, numbers.Real)] or values
-    return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
+    place = next((i for i, value in enumerate(values) if not _reads_as_number(value)), 0)
+    if not values:
+        return f"none, as {array.dtype.name}"
+    row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
+    kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
+    return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, or text of one."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return isinstance(value, numbers.Real)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -322,7 +338,7 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     return value
 
 
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
     values = _items(value, name, "an int or a list of ints", numbers.Integral)
     return [as_int(item, name, low, high) for item in values]
@@ -432,6 +448,16 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question for an error message about an unknown name, if a known one is spelt alike; else "".
+
+    >>> did_you_mean("aurok", ["auroc", "aupr_in"]), did_you_mean("map", ["auroc"])
+    ("; did you mean 'auroc'?", '')
+    """
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
@@ -468,7 +494,7 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
     return array
 
 
@@ -1195,7 +1221,9 @@ def sort_arguments(
 
 def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
     """The error for an argument that a metric does not have."""
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}")
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
 
 
 def present(**columns: Any) -> dict[str, Any]:
@@ -4954,13 +4982,13 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     # scikit-learn names what is to be minimised so
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), **facts)
+        return Measure(lambda sides: _value(function, name, *_finite(*sides.ordered, name)), **facts)
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
     def measure(sides: Sides) -> float:
         labels, scores = sides.ordered
-        return function(labels, (scores > threshold).astype(np.int64))
+        return _value(function, name, labels, (scores > threshold).astype(np.int64))
 
     return Measure(measure, **facts)
 
@@ -4980,10 +5008,18 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     """
     labels, scores = sides.ordered
     if name.startswith("roc") or name.endswith("_curve"):
-        return function(*_finite(labels, scores, name))
+        return _value(function, name, *_finite(labels, scores, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return function(labels, (scores > threshold).astype(np.int64))
+    return _value(function, name, labels, (scores > threshold).astype(np.int64))
+
+
+def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:
+    """The value of a function, whose errors get its name."""
+    try:
+        return function(labels, scores)
+    except ValueError as error:
+        raise ValueError(f"metrics: scikit-learn's {name!r}: {error}") from error
 
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -5139,6 +5175,11 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     return measures
 
 
+def check_metrics(metrics: Any) -> None:
+    """Raise the errors of names that are wrong with any scores and any threshold."""
+    parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+
+
 def names_and_functions(metrics: Any) -> list[Any]:
     """Metrics as a list, even if there is only one."""
     metrics = plain_value(metrics)
@@ -5192,10 +5233,13 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
         return measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
         return _rate_measure(name, threshold)
+    known = (*_OF_OUT, *_OF_IN, *RATES)
+    hint = did_you_mean(name, (*known, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
+        f"metrics: unknown metric {name!r}; known are {', '.join(known)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
+        f"{hint}"
     )
 
 
@@ -5351,6 +5395,7 @@ class OODBench(Metric):
     def __post_init__(self) -> None:
         """Check each option; metrics that need a threshold may get it at compute."""
         super().__post_init__()
+        check_metrics(self.metrics)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")

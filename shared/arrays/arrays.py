@@ -139,7 +139,7 @@ def _from_rows(rows: Any, name: str) -> Array:
     if on_device:
         return array
     if array.dtype == object:
-        raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
         _check_exact(rows, name)
     return array
@@ -162,11 +162,26 @@ def _item(row: Any, name: str) -> Any:
     return as_array(row, name) if is_torch_array(row) or isinstance(row, np.ndarray) else row
 
 
-def examples(array: np.ndarray) -> str:
-    """Describe the values of an array for an error message, with up to three examples."""
+def no_number(array: np.ndarray) -> str:
+    """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    odd = [value for value in values if not isinstance(value, numbers.Real)] or values
-    return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
+    place = next((i for i, value in enumerate(values) if not _reads_as_number(value)), 0)
+    if not values:
+        return f"none, as {array.dtype.name}"
+    row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
+    kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
+    return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, or text of one."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return isinstance(value, numbers.Real)
 
 
 def to_numpy(x: Array) -> np.ndarray:

@@ -11,11 +11,11 @@ from .arrays import (
     Array,
     array_namespace,
     as_array,
-    examples,
     is_bfloat16,
     is_floating,
     is_narrow,
     is_numpy_array,
+    no_number,
     widen,
 )
 
@@ -51,7 +51,7 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
     return array
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     return value
 
 
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
     values = _items(value, name, "an int or a list of ints", numbers.Integral)
     return [as_int(item, name, low, high) for item in values]
@@ -129,3 +130,13 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
     return str(value)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question for an error message about an unknown name, if a known one is spelt alike; else "".
+
+    >>> did_you_mean("aurok", ["auroc", "aupr_in"]), did_you_mean("map", ["auroc"])
+    ("; did you mean 'auroc'?", '')
+    """
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -45,8 +45,10 @@ class TopK(Metric):
     ignore_unknown: bool = False
 
     def __post_init__(self) -> None:
-        """Check each option; k_list is checked where the number of classes is known."""
+        """Check each option; the upper bound of k_list is checked where the number of classes is known."""
         super().__post_init__()
+        if self.k_list is not None:
+            as_int_list(self.k_list, "k_list", 1)
         self.ties = as_choice(self.ties, "ties", TIES)
         self.average = as_choice(self.average, "average", AVERAGES)
         self.per_class = as_bool(self.per_class, "per_class")

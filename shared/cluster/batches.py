@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..formats.reasons import named
-from ..formats.tables.arrow import from_arrow
+from ..formats.tables.arrow import column_of
 from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
@@ -75,10 +75,7 @@ def _names(batch: Any) -> Sequence[Any]:
 def _column(batch: Any, name: str, *, gaps: bool) -> Any:
     if isinstance(batch, (list, tuple)):
         return [row[name] for row in batch]
-    if not _is_arrow(batch):
-        return batch[name]
-    with named(name):
-        return from_arrow(batch.column(name), gaps=gaps)
+    return column_of(batch, name, gaps=gaps) if _is_arrow(batch) else batch[name]
 
 
 def _is_arrow(batch: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..formats.reasons import named
+from ..formats.reasons import named, rows_from
 from ..loading import metric_class
 from ..metric.metric import Metric
 from .memory import check_this_worker
@@ -22,13 +22,14 @@ def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str
     metric = metric_class(name)(**options)
     with named(group):
         batches = read_row_group(group, columns)
-        for first in batches:
-            metric.add_batch(**first)
+        for _, batch in batches:
+            metric.add_batch(**batch)
             break
     check_this_worker(group, grows=any(not _is_counted(metric, state) for state in metric.states()))
     with named(group):
-        for batch in batches:
-            metric.add_batch(**batch)
+        for first, batch in batches:
+            with rows_from(first):
+                metric.add_batch(**batch)
         return str(group), metric.states()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ..formats.reasons import named
-from ..formats.tables.arrow import from_arrow
+from ..formats.tables.arrow import column_of
 from ..formats.tables.parquet_footer import Chunk, column_chunks
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
@@ -65,8 +65,8 @@ def list_row_groups(
     return dict(columns), groups
 
 
-def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Read columns as arrays, by their names in the metric, about 16 MB at a time."""
+def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read columns as arrays, by their names in the metric, about 16 MB at a time, each time with the first row."""
     num_rows = max(1, BATCH_BYTES * group.num_rows // max(1, group.num_bytes))
     names = list(dict.fromkeys(columns.values()))
     reading = dict(page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER_BYTES)
@@ -76,14 +76,11 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict
         if there != group.num_rows:
             raise ValueError(f"expected {group.num_rows} rows, as when the files were listed, got {there}")
         # a worker's other threads read row groups of their own
+        first = 0
         for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
-            arrays = {name: _array(batch, name, gaps=name == columns.get(GROUPS)) for name in names}
-            yield {column: arrays[name] for column, name in columns.items()}
-
-
-def _array(batch: Any, name: str, *, gaps: bool) -> Any:
-    with named(name):
-        return from_arrow(batch.column(name), gaps=gaps)
+            arrays = {name: column_of(batch, name, gaps=name == columns.get(GROUPS), first=first) for name in names}
+            yield first, {column: arrays[name] for column, name in columns.items()}
+            first += len(batch)
 
 
 def _unpacked_bytes(chunks: Sequence[Chunk], names: Sequence[str]) -> int:

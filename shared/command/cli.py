@@ -45,7 +45,7 @@ def _run() -> int:
         import click
 
         from .commands import cli
-        from .messages import explain, warn
+        from .messages import complain, explain
 
     try:
         return cli.main(standalone_mode=False) or 0
@@ -55,7 +55,7 @@ def _run() -> int:
         sys.stderr.close()  # the reader left, as in `… | head`
         return 1
     except Exception as error:
-        warn(explain(error))
+        complain(explain(error))
         return 2
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..comparison import compare as compare_models
-from ..formats.tables import columns as columns_of_files
+from ..formats.tables.columns import open_columns, whole_column
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.arguments import keyword_options
@@ -18,7 +18,8 @@ from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
-from .files import check_json_and_picture, files_of, naming_files
+from ..scores import SCORES
+from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import INTERVALS, MetricCommand
 from .options import read_options
 from .outputs import deliver, saving
@@ -36,6 +37,11 @@ models, or the same images. The last column names the better model where the int
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
+_TEXTS = {
+    "predictions": "The predictions",
+    "open_scores": f"The open-set scores, or which to take of the predictions, logits ({', '.join(SCORES)}),",
+    "image_scores": "The image scores",
+}
 SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
 COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
@@ -43,7 +49,7 @@ COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in 
 def _columns(command: Callable[..., None]) -> Callable[..., None]:
     """Add options for the columns of each model, and for the columns that both share."""
     shared = [(column, f"The {column.replace('_', ' ')} of both.") for column in SHARED]
-    own = [(f"{which}_{c}", f"The {c.replace('_', ' ')} of the {which}.") for which in ("first", "second") for c in OWN]
+    own = [(f"{which}_{c}", f"{_TEXTS[c]} of the {which}.") for which in ("first", "second") for c in OWN]
     for name, text in reversed([*own, *shared]):
         command = click.option(f"--{name.replace('_', '-')}", metavar="FILE", help=text)(command)
     return command
@@ -84,9 +90,14 @@ def compare(
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places:
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
+    scores = [named_score(places, f"{which}_") for which in ("first", "second")]
     check_json_and_picture(save, plot, lambda: files_of(places))
-    columns = {column: _read(place, column) for column, place in places.items()}
+    columns = dict(zip(places, map(whole_column, open_columns([(_own(c), place) for c, place in places.items()]))))
     models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
+    for which, model, score in zip(("first", "second"), models, scores):
+        if score is not None:
+            with naming_files({"logits": places[f"{which}_predictions"]}):
+                model["open_scores"] = score(model["predictions"])
     with naming_files(places):
         table = compare_models(
             metric,
@@ -96,15 +107,15 @@ def compare(
             random_state=random_state,
             **{column: columns[column] for column in SHARED if column in columns},
         )
+    names = model_names(arguments["first_predictions"], arguments["second_predictions"])
     writes = saving(save, table)
     if plot is not None:
-        writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
-    names = model_names(arguments["first_predictions"], arguments["second_predictions"])
+        writes.append(partial(draw_differences, table, plot, title=f"{name}: {names[0]} − {names[1]}", models=names))
     lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())
     note = f"\n{n_resamples:,} paired resamples"
     deliver(for_people(lambda paint: lay_out(paint=paint) + note) if form == "text" else as_json(table), *writes)
 
 
-def _read(place: str, column: str) -> Any:
-    name = column.removeprefix("first_").removeprefix("second_")
-    return columns_of_files.whole_column(columns_of_files.open_column(place, name))
+def _own(column: str) -> str:
+    """The name of a column without the model that it is of."""
+    return column.removeprefix("first_").removeprefix("second_")

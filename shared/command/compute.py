@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import click
 from tqdm import tqdm
 
 from ..evaluation.samples import SAMPLES, samples_of
+from ..formats.reasons import rows_from
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
@@ -19,8 +20,8 @@ from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
 from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
-from ..scores import SCORES, score_function
-from .files import check_json_and_picture, files_of, naming_files
+from ..scores import SCORES
+from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import MetricCommand
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
@@ -78,7 +79,7 @@ def compute(
     images: str | None,
     **arguments: Any,
 ) -> None:
-    """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
+    """Compute a metric from files: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt.
 
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
@@ -93,9 +94,7 @@ def compute(
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
-    score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
-    if score is not None and "predictions" not in places:
-        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is computed from them")
+    score = named_score(places)
     check_json_and_picture(save, plot, lambda: files_of(places))
     if report is not None:
         check_report(chosen, report, images)
@@ -132,23 +131,24 @@ def compute(
         show(f"\nreport: {report / 'index.html'}")
 
 
-def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
+def _add(metric: Any, places: Mapping[str, str], score: Callable[..., Any] | None) -> None:
     """Add the columns to a metric, in batches with a progress bar if there is a Parquet file.
 
-    With the name of a score, the open-set scores are computed from the predictions, which are logits.
+    With a score, the open-set scores are computed from the predictions, which are logits.
     """
 
     def add(columns: Mapping[str, Any]) -> None:
-        more = {} if score is None else {"open_scores": score_function(score)(columns["predictions"])}
+        more = {} if score is None else {"open_scores": score(columns["predictions"])}
         metric.add_batch(**columns, **more)
 
-    columns = {column: columns_of_files.open_column(place, column) for column, place in places.items()}
+    columns = dict(zip(places, columns_of_files.open_columns([*places.items()])))
     streamed = [column for column in columns.values() if isinstance(column, columns_of_files.ParquetColumn)]
     if not streamed:
         add(columns)
         return
     # disable=None: no bar unless standard error is a terminal
     with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
-        for batch in columns_of_files.batches(columns):
-            add(batch)
+        for first, batch in columns_of_files.batches(columns):
+            with rows_from(first):
+                add(batch)
             progress.update(len(next(iter(batch.values()))))

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import click
+
+from ..arrays.options import did_you_mean
 from ..formats.tables.columns import file_of
 from ..reports.plots import check_picture
+from ..scores import SCORES
 from .outputs import check_outputs
 
 
@@ -23,6 +28,27 @@ def check_json_and_picture(save: Path | None, plot: Path | None, inputs: Callabl
     if plot is not None:
         check_picture(plot)
     check_outputs(filter(None, (save, plot)), inputs)
+
+
+def named_score(places: dict[str, str], model: str = "") -> Callable[..., Any] | None:
+    """Take the open-set scores out of `places` if they are the name of a score, and return its function of logits.
+
+    Parameters: places of the columns; model, what the columns of a model begin with, such as first_. Raises UsageError
+    without predictions, the logits, and ValueError for a word that is neither a file nor a score.
+    """
+    column, logits = f"{model}open_scores", f"{model}predictions"
+    name = places.get(column)
+    file = None if name is None else file_of(name)
+    if file is None or file.suffix:
+        return None
+    flag = f"--{column.replace('_', '-')}"
+    if name not in SCORES:
+        scores = ", ".join(SCORES)
+        raise ValueError(f"{flag}: expected a file, or one of {scores}, got {name}{did_you_mean(str(name), SCORES)}")
+    if logits not in places:
+        needed = logits.replace("_", "-")
+        raise click.UsageError(f"expected --{needed} with {flag} {name}, which is computed from them")
+    return SCORES[places.pop(column)]
 
 
 @contextmanager

@@ -15,7 +15,12 @@ _TAIL = 150
 
 
 def warn(text: str) -> None:
-    """Print a warning as one line on standard error, after the name of the command."""
+    """Print a warning as one line on standard error, after the name of the command and the word."""
+    complain(f"warning: {text}")
+
+
+def complain(text: str) -> None:
+    """Print an error as one line on standard error, after the name of the command."""
     end_waiting()
     click.echo(one_line(_NAME + text), err=True)
 

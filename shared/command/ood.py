@@ -84,7 +84,7 @@ def ood(
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
-    options |= {"metrics": metrics.split(","), "threshold": threshold}
+    options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric, note, kept = OODBench(**options), "", {}
     with_level = metric.confidence_level is not None
 

@@ -38,7 +38,7 @@ def read_option(text: str) -> tuple[str, Any]:
     if not equals:
         raise click.BadParameter(f"expected KEY=VALUE, got {text!r}", param_hint="--option")
     parsed = _literal(value)
-    return key, [_literal(part) for part in value.split(",")] if parsed == value and "," in value else parsed
+    return key, [_literal(part.strip()) for part in value.split(",")] if parsed == value and "," in value else parsed
 
 
 def read_options(

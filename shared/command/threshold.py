@@ -10,7 +10,7 @@ import click
 
 from ..evaluation.threshold_maps import fit_map_thresholds
 from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
-from ..formats.tables.columns import open_column, whole_column
+from ..formats.tables.columns import open_columns, whole_column
 from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
@@ -96,7 +96,7 @@ def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        columns = {name: whole_column(open_column(place, name)) for name, place in places.items()}
+        columns = dict(zip(places, map(whole_column, open_columns([*places.items()]))))
         state = reduce_ood(**columns)
         unknown, known = split_ood(state["scores"], state["labels"])
     else:

@@ -31,6 +31,18 @@ def parse_json(data: bytes) -> Any:
         raise ValueError("expected fewer nested lists") from None
 
 
+def parse_json_lines(data: bytes) -> list[Any]:
+    """The contents of lines of JSON; blank lines are skipped. Raises ValueError, with the line, for other text."""
+    contents = []
+    for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+        if line.strip():
+            try:
+                contents.append(loads(line))
+            except (json.JSONDecodeError, RecursionError):
+                raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
+    return contents
+
+
 def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
     """`json.loads(decode(data))`, but faster. `decode` must take UTF-8, with or without a byte order mark."""
     with no_collection():

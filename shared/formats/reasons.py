@@ -42,6 +42,18 @@ def readable() -> Iterator[None]:
 
 
 @contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """Say in errors about a batch that it begins at a row other than 0, since their positions count from there."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not first:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{error}, counted from row {first}") from error
+
+
+@contextmanager
 def named(place: object) -> Iterator[None]:
     """Put a file's name before errors about its content: TypeError stays TypeError, others become ValueError."""
     try:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from ..arrays.options import did_you_mean
+
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
@@ -38,7 +40,9 @@ def sort_arguments(
 
 def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
     """The error for an argument that a metric does not have."""
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}")
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
 
 
 def present(**columns: Any) -> dict[str, Any]:

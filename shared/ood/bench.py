@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..arrays.arrays import Array
-from ..arrays.options import as_bool, as_int, as_real, plain_value
+from ..arrays.options import as_bool, as_int, as_real, did_you_mean, plain_value
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Side, check_both_classes
@@ -170,6 +170,11 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     return measures
 
 
+def check_metrics(metrics: Any) -> None:
+    """Raise the errors of names that are wrong with any scores and any threshold."""
+    parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+
+
 def names_and_functions(metrics: Any) -> list[Any]:
     """Metrics as a list, even if there is only one."""
     metrics = plain_value(metrics)
@@ -223,10 +228,13 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
         return measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
         return _rate_measure(name, threshold)
+    known = (*_OF_OUT, *_OF_IN, *RATES)
+    hint = did_you_mean(name, (*known, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
+        f"metrics: unknown metric {name!r}; known are {', '.join(known)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
+        f"{hint}"
     )
 
 

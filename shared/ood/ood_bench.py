@@ -14,7 +14,7 @@ from ..ranking.counts import Side
 from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
-from .bench import DEFAULT_METRICS, bench_rates, function_results, names_and_functions
+from .bench import DEFAULT_METRICS, bench_rates, check_metrics, function_results, names_and_functions
 from .per_sample import ood_samples
 from .sides import Label, LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, ood_state
 
@@ -63,6 +63,7 @@ class OODBench(Metric):
     def __post_init__(self) -> None:
         """Check each option; metrics that need a threshold may get it at compute."""
         super().__post_init__()
+        check_metrics(self.metrics)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")

@@ -57,13 +57,13 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     # scikit-learn names what is to be minimised so
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), **facts)
+        return Measure(lambda sides: _value(function, name, *_finite(*sides.ordered, name)), **facts)
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
     def measure(sides: Sides) -> float:
         labels, scores = sides.ordered
-        return function(labels, (scores > threshold).astype(np.int64))
+        return _value(function, name, labels, (scores > threshold).astype(np.int64))
 
     return Measure(measure, **facts)
 
@@ -83,10 +83,18 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     """
     labels, scores = sides.ordered
     if name.startswith("roc") or name.endswith("_curve"):
-        return function(*_finite(labels, scores, name))
+        return _value(function, name, *_finite(labels, scores, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return function(labels, (scores > threshold).astype(np.int64))
+    return _value(function, name, labels, (scores > threshold).astype(np.int64))
+
+
+def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:
+    """The value of a function, whose errors get its name."""
+    try:
+        return function(labels, scores)
+    except ValueError as error:
+        raise ValueError(f"metrics: scikit-learn's {name!r}: {error}") from error
 
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

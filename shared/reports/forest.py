@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from ..extras import extra
 from .colors import DETECTORS, EDGE, LINE, QUIET
+from .directions import direction
 from .plots import check_picture, save_figure
+from .terminal.comparison import NO_DIFFERENCE
+from .terminal.numbers import arrow
 
-# the first is better, the second is, neither for sure
 _COLORS = {"first": DETECTORS[0], "second": DETECTORS[1], None: QUIET}
-_WORDS = ("the first is better", "the second is better", "neither for sure")
 _ROW, _MARGIN = 0.32, 1.1  # inches
 
 
@@ -26,18 +27,28 @@ class Interval(NamedTuple):
     color: str = _COLORS["first"]
 
 
-def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, title: str = "") -> None:
+def draw_differences(
+    table: Mapping[str, Sequence[Any]],
+    path: str | Path,
+    *,
+    title: str = "",
+    models: tuple[str, str] = ("the first", "the second"),
+) -> None:
     """Draw the differences of two models with their intervals and, if it is certain, which of the two is better.
 
-    Parameters: table, of `compare`; path of a file whose ending matplotlib knows (.png, .pdf, .svg); title.
+    Parameters: table, of `compare`; path of a file whose ending matplotlib knows (.png, .pdf, .svg); title;
+    models, their names.
     Raises ValueError for another ending and a table without rows, OSError for a file that cannot be written.
     """
     groups = table.get("group", [None] * len(table["key"]))
-    names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, table["key"])]
+    directions = [direction(key) for key in table["key"]]
+    keys = [f"{key} {arrow(known and known.higher)}".rstrip() for key, known in zip(table["key"], directions)]
+    names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, keys)]
     columns = zip(names, table["difference"], table["low"], table["high"], table["better"])
     rows = [Interval(name, value, low, high, _COLORS[better]) for name, value, low, high, better in columns]
     there = {row.color for row in rows}
-    legend = {words: color for words, color in zip(_WORDS, _COLORS.values()) if color in there}
+    words = (*(f"{model} is better" for model in models), NO_DIFFERENCE)
+    legend = {text: color for text, color in zip(words, _COLORS.values()) if color in there}
     _draw(rows, Path(path), title or "first − second", zero=True, legend=legend)
 
 

@@ -83,7 +83,7 @@ def test_rows_of_torch_scalars(load: Load) -> None:
         ),
         (np.asarray(0.5), ValueError, r"predictions: expected scores of shape \(N,\), got shape \(\)"),
         (["0.1", "0.2", "0.3", "0.4"], TypeError, "predictions: expected numbers, got .*'0.1'"),
-        ([0.1, 0.2, 0.3, None], TypeError, "predictions: expected numbers, got object values such as None"),
+        ([0.1, 0.2, 0.3, None], TypeError, "predictions: expected numbers, got None at position 3"),
         (np.asarray([2**53 + 1, 0, 1, 2]), ValueError, r"predictions: expected integers within ±2\*\*53"),
     ],
     ids=["masked", "no-dimension", "strings", "none", "large-integers"],

@@ -277,8 +277,8 @@ def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> Non
     code, output, errors = run(*FILES)
     assert code == 0
     assert errors == (
-        f"openworld-metrics: {mask}: no pixel is anomalous, but the image counts as anomalous because of its folder"
-        " (1 such image)\n"
+        f"openworld-metrics: warning: {mask}: no pixel is anomalous, but the image counts as anomalous because of its"
+        " folder (1 such image)\n"
     )
     found = json.loads(output)
     assert found["anomalous_images"] == 12

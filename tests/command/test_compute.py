@@ -166,10 +166,22 @@ def test_columns_named_by_numbers(run: Run, load: Load, tmp_path: Path) -> None:
 def test_columns_by_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "headless.csv").write_text("0.1,0.5,0\n0.6,0.5,0\n0.4,0.5,1\n0.9,0.5,1\n")
     (tmp_path / "years.csv").write_text("2024,2025\n0.1,0\n0.4,1\n")
+    (tmp_path / "ones.csv").write_text("1,1\n0,0\n")  # values of the first line are also positions
+    (tmp_path / "halves.csv").write_text("0.5,0\n0.6,1\n")
+    (tmp_path / "seven.csv").write_text("7,1\n6,0\n")  # 1 is a position and a value, but 0 only a position
+    (tmp_path / "blanks.csv").write_text("score, label\n0.1, 0\n0.4, 1\n")
+    (tmp_path / "tabs.tsv").write_text("score\tlabel\n0,1\t0\n0,4\t1\n")
+    (tmp_path / "lines.jsonl").write_text('{"score": 0.1, "label": 0}\n\n{"score": 0.4, "label": 1}\n')
     np.save(tmp_path / "labels.npy", [0, 0, 1, 1])
     for arguments, expected in [
         (["--predictions", "headless.csv:1", "--references", "labels.npy"], 0.5),
         (["--predictions", "years.csv:2024", "--references", "years.csv:2025"], 1.0),
+        (["--predictions", "ones.csv:0", "--references", "ones.csv:1"], 1.0),
+        (["--predictions", "halves.csv:0", "--references", "halves.csv:1"], 1.0),
+        (["--predictions", "seven.csv:0", "--references", "seven.csv:1"], 1.0),
+        (["--predictions", "blanks.csv:score", "--references", "blanks.csv:label"], 1.0),
+        (["--predictions", "tabs.tsv:score", "--references", "tabs.tsv: label"], 1.0),
+        (["--predictions", "lines.jsonl:score", "--references", "lines.jsonl:label"], 1.0),
     ]:
         code, output, errors = run("compute", "ood_bench", *arguments)
         assert (code, errors) == (0, "")

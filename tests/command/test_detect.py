@@ -59,7 +59,7 @@ def test_the_seeds_arguments(made: Detections, run: Run) -> None:
     code, output, errors = run(*arguments, "--save", "x.json")
     assert (code, json.loads(output)) == (0, expected(made))
     assert errors == (
-        "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved"
+        "openworld-metrics: warning: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved"
         " predictions; boxes are matched at --iou-threshold\n"
     )
     assert json.loads(Path("x.json").read_text()) == expected(made)
@@ -98,10 +98,12 @@ def test_lists_of_classes(words: list[str], made: Detections, run: Run) -> None:
     assert json.loads(output)["openset_metrics"] == expected(made)["openset_metrics"]
 
 
-def test_a_negative_id(made: Detections, run: Run) -> None:
-    given = ["--known-classes", "0", "-5", "2", "--unknown-id", "-1"]
-    code, output, _ = run(*FILES, *given, "--option", "per_class=true")
-    assert (code, json.loads(output)["openset_metrics"]["per_class"]["class"][0]) == (0, -5)
+def test_an_id_of_no_class(made: Detections, run: Run) -> None:
+    for words in (["0", "-5", "2"], ["0", "2", "33"]):  # negative ones are ids, not flags
+        code, output, errors = run(*FILES, "--known-classes", *words, "--unknown-id", "-1")
+        assert (code, output) == (2, "")
+        other = next(word for word in words if word not in "02")
+        assert errors.startswith(f"openworld-metrics: {other}: expected the id or the name of a class, of 0 (")
 
 
 def test_options_reach_the_metric(made: Detections, run: Run) -> None:
@@ -369,7 +371,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     openset = json.loads(output)["openset_metrics"]
     assert (code, openset["U-Recall"], openset["Recall(Known)"]) == (0, 0.5, 1.0)
     assert errors == (
-        "openworld-metrics: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
+        "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
         " references spell it\n"
     )
     (tmp_path / "set.txt").write_text("b\n")

@@ -56,7 +56,7 @@ WRONG = {
     ),
     "one name twice": (
         ["compute", "accuracyk", "--predictions", "twice.parquet:a"],
-        'twice.parquet: Field "a" exists 2 times in schema',
+        'twice.parquet: a: Field "a" exists 2 times in schema',
     ),
     "no name": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,"],
@@ -64,11 +64,11 @@ WRONG = {
     ),
     "structs": (
         ["compute", "accuracyk", "--predictions", "structs.parquet"],
-        "predictions: expected numbers, got object",
+        "structs.parquet: predictions: expected numbers, got {'y': 1} at position 0",
     ),
     "words by number": (
         ["compute", "accuracyk", "--predictions", "words.parquet"],
-        "expected numbers, got str32 .* 'a'",
+        "words.parquet: predictions: expected numbers, got 'a' at position 0",
     ),
     "NaN in json": (
         ["compute", "autkc", "--predictions", "nan.json"],
@@ -93,9 +93,9 @@ WRONG = {
     ),
     "a header or not": (
         ["compute", "accuracyk", "--predictions", "either.csv:0"],
-        "either.csv:0: expected names or values in the first line, got 0.1,0, which may be either: put a line of names",
+        "either.csv:0: expected names or values in the first line, got 1,0, which may be either: put a line of names",
     ),
-    "no header": (["compute", "accuracyk", "--predictions", "either.csv:2"], "expected a column 2, got 0.1, 0"),
+    "no header": (["compute", "accuracyk", "--predictions", "either.csv:2"], "expected a column 2, got 1, 0"),
     "another ending to save to": (
         ["compute", "accuracyk", "--save", "x.csv"],
         "expected a file ending in .json, got x",
@@ -115,9 +115,40 @@ WRONG = {
     ),
     "missing values": (
         ["compute", "accuracyk", "--predictions", "gaps.csv:a,b"],
-        "gaps.csv:a,b: expected no missing values",
+        "gaps.csv:a,b: a: expected no missing values, got 1, the first at position 1",
     ),
-    "gaps in parquet": (["compute", "accuracyk", "--predictions", "gaps.parquet"], "gaps.parquet: expected no missing"),
+    "gaps in parquet": (
+        ["compute", "accuracyk", "--predictions", "gaps.parquet"],
+        "gaps.parquet: predictions: expected no missing values in lists, got 1",
+    ),
+    "a bad cell": (
+        ["compute", "ood_bench", "--predictions", "cells.csv:word", "--references", "cells.csv:label"],
+        "cells.csv:word: predictions: expected numbers, got 'n/k' at position 2",
+    ),
+    "a blank cell": (
+        ["compute", "ood_bench", "--predictions", "cells.csv:blank", "--references", "cells.csv:label"],
+        "cells.csv:blank: blank: expected no missing values, got 2, the first at position 1",
+    ),
+    "a null": (
+        ["compute", "ood_bench", "--predictions", "null.json:score", "--references", "null.json:label"],
+        "null.json:score: predictions: expected numbers, got None at position 1",
+    ),
+    "a null beyond the first batch": (
+        ["compute", "ood_bench", "--predictions", "long.parquet:gap", "--references", "long.parquet:label"],
+        "long.parquet: gap: expected no missing values, got 1, the first at position 15000",
+    ),
+    "NaN beyond the first batch": (
+        ["compute", "ood_bench", "--predictions", "long.parquet:score", "--references", "long.parquet:label"],
+        "long.parquet:score: predictions: expected no NaN, got NaN at position 6808, counted from row 8192",
+    ),
+    "Latin-1": (
+        ["compute", "ood_bench", "--predictions", "latin.csv:0", "--references", "latin.csv:1", "--groups", "l.csv:g"],
+        r"l.csv:g: g: expected UTF-8 text, got b'caf\\xe9' at position 1",
+    ),
+    "a bad line": (
+        ["compute", "ood_bench", "--predictions", "bad.jsonl:score"],
+        "bad.jsonl:score: expected JSON in each line, got other text in line 3",
+    ),
     "which column": (
         ["compute", "accuracyk", "--predictions", "good.csv"],
         "good.csv: expected a column predictions, got a, b; name others as in FILE:COLUMN,COLUMN",
@@ -125,7 +156,7 @@ WRONG = {
     "no such column": (["compute", "accuracyk", "--predictions", "good.csv:c"], "good.csv:c: expected a column c, got"),
     "text": (
         ["compute", "accuracyk", "--predictions", "text.csv:a,b"],
-        "expected numbers, got str32 values such as 'a'",
+        r"text.csv:a,b: predictions: expected numbers, got 'a' at position \(0, 0\)",
     ),
     "empty input": (["compute", "accuracyk", "--predictions", "-"], "-: expected JSON or comma-separated values, got"),
     "lengths": (
@@ -195,7 +226,15 @@ def bad_files(tmp_path: Path) -> None:
         whole = (tmp_path / f"good.{ending}").read_bytes()
         (tmp_path / f"half.{ending}").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "utf16.csv").write_text("a,b\n1,2\n", encoding="utf-16")
-    (tmp_path / "either.csv").write_text("0.1,0\n0.6,0\n0.4,1\n")
+    (tmp_path / "either.csv").write_text("1,0\n2,0\n4,1\n")
+    (tmp_path / "cells.csv").write_text("word,blank,label\n0.1,0.5,0\n0.2,,1\nn/k,nan,1\n")
+    (tmp_path / "null.json").write_text('[{"score": 0.1, "label": 0}, {"score": null, "label": 1}]')
+    (tmp_path / "bad.jsonl").write_text('{"score": 0.1}\n\n{"score": 0.2\n')
+    (tmp_path / "latin.csv").write_text("0.5,0\n0.1,1\n")
+    (tmp_path / "l.csv").write_bytes(b"g\ntea\ncaf\xe9\n")
+    scores = np.arange(20_000) / 20_000
+    table = {"gap": pa.array(scores, mask=scores == 0.75), "score": np.where(scores == 0.75, np.nan, scores)}
+    pq.write_table(pa.table({**table, "label": np.arange(20_000) % 2}), tmp_path / "long.parquet")
     (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
     (tmp_path / "nan.json").write_text("[[NaN, 1.0, 2.0], [0, 0, 1], [0, 0, 1]]")
     (tmp_path / "large.json").write_text("9" * 5000)

@@ -201,7 +201,9 @@ def test_a_defect_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_errors_of_a_column_have_the_name_of_its_file(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", ["a", "b", "c", "d"])
-    assert_failed(run(*COMPUTE[:3], "words.npy", *COMPUTE[4:]), "words.npy: predictions: expected numbers, got str32")
+    assert_failed(
+        run(*COMPUTE[:3], "words.npy", *COMPUTE[4:]), "words.npy: predictions: expected numbers, got 'a' at position 0"
+    )
 
 
 def test_tensors_that_do_not_fit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

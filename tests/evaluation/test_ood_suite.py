@@ -276,7 +276,7 @@ def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
     assert saved.pop("kinds").keys() == expected.keys() - {"groups"}
     assert json.loads(output) == saved == expected
     left_out = "left out scores/cinic10.npz, of known classes; --full-spectrum FILE adds them to the known samples"
-    assert errors == ("" if named else f"openworld-metrics: {left_out}\n")
+    assert errors == ("" if named else f"openworld-metrics: warning: {left_out}\n")
 
 
 def test_the_table_of_the_command(run: Run, tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def test_process_0_keeps_all_batches_if_it_fails(load: Load, tmp_path: Path) -> 
     metrics = processes(load, "ood_bench", tmp_path, 3)
     for i, metric in enumerate(metrics):
         metric.add_batch(predictions=[0.1 + i, 0.3], references=[0, 1])
-    failed = together([functools.partial(m.compute, metrics=["auc"]) for m in metrics])
-    assert failed[0].startswith("ValueError: metrics: unknown metric 'auc'")
+    failed = together([functools.partial(m.compute, metrics=["tpr"]) for m in metrics])
+    assert failed[0].startswith("ValueError: threshold: expected a number, since 'tpr' judges scores > threshold")
     assert failed[1:] == [None, None]
     assert [len(metric) for metric in metrics] == [6, 0, 0]
     whole = load("ood_bench").compute(predictions=[0.1, 0.3, 1.1, 0.3, 2.1, 0.3], references=[0, 1] * 3)

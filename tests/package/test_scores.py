@@ -210,7 +210,28 @@ def test_errors_on_the_command_line(run: Run) -> None:
     code, _, errors = run("compute", "openauc", "--references", "ids.npy", "--open-scores", "msp")
     assert code == 2
     assert "expected --predictions with --open-scores msp, which is computed from them" in errors
-    assert "max-logit: expected a file ending in" in run("compute", "openauc", *places, "max-logit")[2]
+    for word, end in (("max-logit", "got max-logit; did you mean 'max_logit'?\n"), ("yak", "gen, got yak\n")):
+        errors = run("compute", "openauc", *places, word)[2]
+        assert errors.startswith("openworld-metrics: --open-scores: expected a file, or one of msp, max_logit, energy,")
+        assert errors.endswith(end)
+
+
+def test_comparing_scores_of_one_models_logits(run: Run) -> None:
+    labels = np.where(np.arange(60) % 3 == 0, -1, Z.argmax(axis=1))
+    np.save("labels.npy", labels)
+    np.save("logits.npy", Z)
+    both = [part for which in ("first", "second") for part in (f"--{which}-predictions", "logits.npy")]
+    call = ["compare", "openauc", *both, "--references", "labels.npy", "--n-resamples", "9"]
+    code, output, errors = run(*call, "--first-open-scores", "msp", "--second-open-scores", "energy")
+    assert (code, errors) == (0, "")
+    models = ({"predictions": Z, "open_scores": SCORES[name](Z)} for name in ("msp", "energy"))
+    assert json.loads(output) == om.compare("openauc", *models, references=labels, n_resamples=9)
+    wrong = run(*call, "--first-open-scores", "msp", "--second-open-scores", "enrgy")[2]
+    assert wrong.startswith("openworld-metrics: --second-open-scores: expected a file, or one of msp,")
+    assert wrong.endswith("got enrgy; did you mean 'energy'?\n")
+    call[call.index("--second-predictions") + 1] = "labels.npy"
+    wrong = run(*call, "--first-open-scores", "msp", "--second-open-scores", "msp")[2]
+    assert wrong.startswith("openworld-metrics: labels.npy: logits: expected shape (N, C)")
 
 
 def test_options_are_numbers_in_float32_too() -> None:

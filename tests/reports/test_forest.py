@@ -41,16 +41,17 @@ def test_differences_with_the_better_model(figures: list[Any]) -> None:
     }
     draw_differences(table, "x.svg", title="ours")
     rates, others = figures[0].axes
-    assert [text.get_text() for text in rates.get_yticklabels()] == ["auroc", "fpr95tpr", "U-Recall"]
+    assert [text.get_text() for text in rates.get_yticklabels()] == ["auroc ↑", "fpr95tpr ↓", "U-Recall ↑"]
+    assert [text.get_text() for text in others.get_yticklabels()] == ["A-OSE ↓", "total"]
     assert lines(rates) == [([0.01, 0.03], BLUE), ([0.02, 0.04], ORANGE), ([-0.01, 0.11], GREY)]
     assert lines(others) == [([-410.0, -190.0], BLUE), ([1.0, 3.0], GREY)]
     assert [text.get_text() for text in rates.texts][2] == "+0.0500 [−0.0100, +0.1100]"
     said = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert said == ["the first is better", "the second is better", "neither for sure"]
+    assert said == ["the first is better", "the second is better", "no clear difference"]
     assert rates.get_title() == "ours"
     draw_differences({"group": [None, "far", "near/a", None, None], **table}, "x.svg")
     names = [text.get_text() for text in figures[1].axes[0].get_yticklabels()]
-    assert names == ["auroc", "far · fpr95tpr", "near/a · U-Recall"]
+    assert names == ["auroc ↑", "far · fpr95tpr ↓", "near/a · U-Recall ↑"]
 
 
 def test_intervals_of_results(figures: list[Any]) -> None:
@@ -86,7 +87,7 @@ def test_the_command_draws_what_compare_gives(run: Run, tmp_path: Path) -> None:
     assert (code, errors) == (0, "")
     table = compare("ood_bench", FIRST, SECOND, references=LABELS, n_resamples=9)
     assert json.loads(output) == table
-    draw_differences(table, "same.svg", title="ood_bench, first − second")
+    draw_differences(table, "same.svg", title="ood_bench: a − b", models=("a", "b"))
     drawn = Path("forest.svg").read_bytes()
     assert drawn.startswith(b"<?xml")
     assert drawn == Path("same.svg").read_bytes()

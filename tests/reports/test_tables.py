@@ -401,7 +401,7 @@ def test_names_of_files(run: Run, tmp_path: Path) -> None:
     assert [line.split() for line in run("table", *files)[1].splitlines()] == [x.split() for x in expected.splitlines()]
     save(tmp_path, {"b/x": {"auroc": 0.5, "macro_open_f_threshold": "-Infinity", "name": "a word"}})
     code, output, errors = run("table", "a/x.json", "b/x.json", "--format", "csv")
-    assert errors == "openworld-metrics: a/x: has no macro_open_f_threshold\n"
+    assert errors == "openworld-metrics: warning: a/x: has no macro_open_f_threshold\n"
     assert (code, output) == (0, "name,auroc,macro_open_f_threshold\na/x,0.5,\nb/x,0.5,-inf\n")
 
 
@@ -434,7 +434,7 @@ def test_files_that_lack_a_key_are_named(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, {**SUITE, "none": {"evaluation": {}}})
     code, output, errors = run("table", *files)
     assert (code, errors) == (
-        0, "openworld-metrics: d: has no fpr95tpr\nopenworld-metrics: none: has no numbers\n"
+        0, "openworld-metrics: warning: d: has no fpr95tpr\nopenworld-metrics: warning: none: has no numbers\n"
     )  # fmt: skip
     assert output.splitlines()[0].split() == ["auroc", "↑", "fpr95tpr", "↓"]
     assert run("table", *files[:3], "--no-arrows")[1].splitlines()[0].split() == ["auroc", "fpr95tpr"]

@@ -13,11 +13,17 @@ from .dataset import Size
 def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
     """The ids of classes, from ids or names in COCO's or Pascal VOC's spelling; an integer is an id.
 
+    Raises ValueError for a name or, if classes have names, for an id that is not among them.
+
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
     [0, 4, 7]
     """
     by_name = {name: i for i, name in classes.items()}
-    return [_class_id(word, by_name) for word in words]
+    ids = [_class_id(word, by_name) for word in words]
+    others = [i for i in ids if classes and i not in classes]
+    if others:
+        raise ValueError(f"{others[0]}: expected the id or the name of a class, of {_listed(classes)}")
+    return ids
 
 
 def _class_id(word: str, by_name: Mapping[str, int]) -> int:
@@ -29,6 +35,10 @@ def _class_id(word: str, by_name: Mapping[str, int]) -> int:
         names = ", ".join(by_name) or "none, since the references have no names: use --names, or ids"
         raise ValueError(f"{word}: expected an id or the name of a class, of {names}")
     return by_name[name]
+
+
+def _listed(classes: Mapping[int, str]) -> str:
+    return ", ".join(f"{i} ({name})" for i, name in classes.items())
 
 
 class Named(Protocol):

@@ -157,9 +157,10 @@ def _check_categories(detections: Detections, place: Path, unknown_class_id: int
     known = {*detections.dataset.classes, unknown_class_id}
     labels = {label for boxes in detections.predictions for label in boxes["labels"].tolist()}
     if detections.dataset.classes and not labels <= known:
+        other = min(labels - known)
         raise ValueError(
-            f"{place}: expected category ids of the references, or {unknown_class_id} for unknown, got"
-            f" {min(labels - known)}; if the ids mean other classes, name these with --names"
+            f"{place}: expected category ids of the references, or {unknown_class_id} for unknown, got {other}; "
+            f"if it stands for unknown, pass --unknown-id {other}; if ids mean other classes, name these with --names"
         )
 
 

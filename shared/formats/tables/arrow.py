@@ -8,30 +8,53 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..reasons import named
+
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
-def from_arrow(column: Any, *, gaps: bool = False) -> Any:
+def from_arrow(column: Any, *, gaps: bool = False, first: int = 0) -> Any:
     """An Arrow column as an array: lists of equal lengths become (N, C) or (N, H, W), without Python objects.
 
-    Raises ValueError for missing values; with `gaps`, missing numbers become NaN.
+    Raises ValueError for missing values, with the position of the first, where rows are counted from `first`; with
+    `gaps`, missing numbers become NaN.
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    if column.null_count and not (gaps and not pa.types.is_nested(column.type)):
-        raise ValueError(f"expected no missing values, got {column.null_count}")
+    if _refused_gaps(column, gaps):
+        position = first + pc.index(pc.is_null(column), value=True).as_py()
+        raise ValueError(f"expected no missing values, got {column.null_count}, the first at position {position}")
     if isinstance(column, pa.FixedShapeTensorArray):
         return column.to_numpy_ndarray()
     if isinstance(column, pa.ExtensionArray):
-        return from_arrow(column.storage, gaps=gaps)
+        return from_arrow(column.storage, gaps=gaps, first=first)
     if not pa.types.is_nested(column.type):
         return _flat(column)
     if any(is_list(column.type) for is_list in _LISTS):
         lengths = np.unique(_flat(pc.list_value_length(column)))
-        inner = from_arrow(column.flatten(), gaps=gaps)
+        inner = _items(column, gaps)
         if len(lengths) == 1 and isinstance(inner, np.ndarray):
             return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
     return column.to_pylist()
+
+
+def column_of(table: Any, name: str, *, gaps: bool = False, first: int = 0) -> Any:
+    """The column of an Arrow table or batch as an array; parameters and errors of `from_arrow`, with the name."""
+    with named(name):
+        return from_arrow(table.column(name), gaps=gaps, first=first)
+
+
+def _refused_gaps(column: Any, gaps: bool) -> bool:
+    """Whether values are missing, other than numbers that may be."""
+    return bool(column.null_count) and not (gaps and not pa.types.is_nested(column.type))
+
+
+def _items(column: Any, gaps: bool) -> Any:
+    """The items of all lists, one after another, as an array."""
+    items = column.flatten()
+    if _refused_gaps(items, gaps):
+        raise ValueError(f"expected no missing values in lists, got {items.null_count}")
+    return from_arrow(items, gaps=gaps)
 
 
 def _flat(column: Any) -> np.ndarray:

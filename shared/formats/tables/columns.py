@@ -1,4 +1,4 @@
-"""Read columns of a metric from files, .npy, .npz, .csv, .parquet, .json and .pt, and from standard input.
+"""Read columns of a metric from .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt files, and standard input.
 
 A place is a file, a file and the name of a column or of several ("scores.csv:cat,dog"), or "-" for standard input.
 Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
@@ -9,16 +9,16 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays.columns import check_lengths
 from ...metric.groups import GROUPS
-from ..json import by_column, parse_json
+from ..json import by_column, parse_json, parse_json_lines
 from ..reasons import reason
 from ..torch_files import read_torch_file
 from .npy import read_npy, read_npz
@@ -26,26 +26,35 @@ from .npy import read_npy, read_npz
 BATCH = 8192  # rows
 
 
-def open_column(place: str, column: str) -> Any:
-    """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
+def open_columns(wanted: Sequence[tuple[str, str]]) -> list[Any]:
+    """Open columns, each from a place: an array, a list, or a `ParquetColumn`, not yet read. Files are read once.
 
     In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the column of
-    that name, or the columns named after a colon in `place`, side by side. A .csv with numbers in its first line has no
-    header: it is one column of all its numbers, unless columns are named by their positions, from 0.
+    that name, or the columns named after a colon in its place, side by side. A .csv with numbers in its first line has
+    no header: it is one column of all its numbers, unless columns are named by their positions, from 0.
     Values of the column `groups` may be missing. Raises ValueError, with the place, for errors in reading.
+
+    Parameters: wanted, pairs of a column and its place. Returns the columns in that order.
     """
-    path, names = _split(place)
-    kind = "-" if str(path) == "-" else path.suffix.lower()
-    if kind not in ("-", *_READERS):
-        raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
-    try:
-        content = _standard_input() if kind == "-" else _READERS[kind](path)
-        values = (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
-    except Exception as error:
-        raise ValueError(f"{place}: {reason(error)}") from error
-    if isinstance(values, ParquetColumn):
-        values.gaps = column == GROUPS
-    return values
+    parts = [_split(place) for _, place in wanted]
+    names: dict[Path, list[str]] = {}
+    for path, picked in parts:
+        names.setdefault(path, []).extend(picked)
+    contents: dict[Path, Any] = {}
+    opened = []
+    for (column, place), (path, picked) in zip(wanted, parts):
+        try:
+            if path not in contents:
+                contents[path] = _content(path, names[path])
+            opened.append(_pick(contents[path], column, picked))
+        except Exception as error:
+            raise ValueError(f"{place}: {reason(error)}") from error
+    return opened
+
+
+def open_column(place: str, column: str) -> Any:
+    """Open one column from its place, with the errors of `open_columns`."""
+    return open_columns([(column, place)])[0]
 
 
 def file_of(place: str) -> Path | None:
@@ -54,13 +63,18 @@ def file_of(place: str) -> Path | None:
     return None if str(path) == "-" else path
 
 
-def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Cut open columns of one length into batches of at most `BATCH` rows; Parquet files are read as they go."""
+def batches(columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Cut open columns of one length into batches of at most `BATCH` rows, each with the number of its first row.
+
+    Parquet files are read as they go.
+    """
     check_lengths(**columns)
     parts = {name: iter(x if isinstance(x, ParquetColumn) else [x]) for name, x in columns.items()}
     rest: dict[str, Any] = {name: next(cut, []) for name, cut in parts.items()}
+    first = 0
     while rows := min(BATCH, *map(len, rest.values())):
-        yield {name: part[:rows] for name, part in rest.items()}
+        yield first, {name: part[:rows] for name, part in rest.items()}
+        first += rows
         rest = {name: part[rows:] if len(part) > rows else next(parts[name], []) for name, part in rest.items()}
 
 
@@ -75,10 +89,9 @@ def whole_column(opened: Any) -> Any:
 class ParquetColumn:
     """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
 
-    gaps = False  # whether values may be missing
-
-    def __init__(self, path: Path, names: list[str], num_rows: int) -> None:
+    def __init__(self, path: Path, names: list[str], num_rows: int, *, gaps: bool = False) -> None:
         self.path, self.names, self.num_rows = path, names, num_rows
+        self.gaps = gaps  # whether values may be missing
 
     def __len__(self) -> int:
         return self.num_rows
@@ -106,6 +119,10 @@ def _read_json(path: Path) -> Any:
     return by_column(parse_json(path.read_bytes()))
 
 
+def _read_json_lines(path: Path) -> Any:
+    return by_column(parse_json_lines(path.read_bytes()))
+
+
 def _read_pt(path: Path) -> Any:
     return read_torch_file(path, "expected tensors, or a dict of tensors, got other pickled objects or no .pt file")
 
@@ -120,12 +137,39 @@ def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
 # bytes are comma-separated values; whether they have a header depends on the requested columns
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": Path.read_bytes,
+    ".tsv": Path.read_bytes,
     ".npy": read_npy,
     ".npz": read_npz,
     ".parquet": _open_parquet,
     ".json": _read_json,
+    ".jsonl": _read_json_lines,
     ".pt": _read_pt,
 }
+
+
+def _content(path: Path, names: Sequence[str]) -> Any:
+    """The content of a file: a mapping of columns, a single column, or an Arrow table and whether it has no header."""
+    kind = "-" if str(path) == "-" else path.suffix.lower()
+    if kind not in ("-", *_READERS):
+        raise ValueError(f"expected a file ending in {', '.join(_READERS)}, or -")
+    content = _standard_input() if kind == "-" else _READERS[kind](path)
+    if not isinstance(content, bytes):
+        return content
+    from .csv import read_csv
+
+    return _Csv(*read_csv(content, names))
+
+
+class _Csv(NamedTuple):
+    table: Any
+    headless: bool
+
+    def columns(self, names: Sequence[str], *, gaps: bool) -> list[Any]:
+        from .arrow import column_of
+        from .csv import check_text
+
+        check_text(self.table, names)
+        return [column_of(self.table, name, gaps=gaps) for name in names]
 
 
 @cache
@@ -139,26 +183,23 @@ def _standard_input() -> Any:
     return by_column(parse_json(text)) if text[:1] in b"[{" else text
 
 
-def _pick_from_csv(data: bytes, column: str, names: list[str]) -> Any:
-    from .arrow import from_arrow
-    from .csv import read_csv
-
-    table, headless = read_csv(data, names)
-    names = table.column_names if headless and not names else _names(table.column_names, column, names)
-    return _side_by_side([from_arrow(table[name], gaps=column == GROUPS) for name in names])
-
-
 def _pick(content: Any, column: str, names: list[str]) -> Any:
+    if isinstance(content, _Csv):
+        there = content.table.column_names
+        names = there if content.headless and not names else _names(there, column, names)
+        return _side_by_side(content.columns(names, gaps=column == GROUPS))
     if isinstance(content, Mapping):
-        return _side_by_side([content[name] for name in _names([*content], column, names)])
+        return _side_by_side([content[name] for name in _names([*content], column, names)], gaps=column == GROUPS)
     if names:
         raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
     return content
 
 
 def _names(there: list[str], column: str, names: list[str]) -> list[str]:
-    """The requested names, or else the only name that there is, or the column's."""
+    """The requested names, or else the only name that there is, or the column's; blanks around names do not matter."""
+    trimmed = {name.strip(): name for name in reversed(there)}
     names = names or (there if len(there) == 1 else [column])
+    names = [name if name in there else trimmed.get(name.strip(), name) for name in names]
     missing = [name for name in names if name not in there]
     if missing:
         hint = "; name others as in FILE:COLUMN,COLUMN" if missing == [column] else ""
@@ -166,9 +207,9 @@ def _names(there: list[str], column: str, names: list[str]) -> list[str]:
     return names
 
 
-def _side_by_side(columns: list[Any]) -> Any:
-    """Join several columns as a matrix; a single one is returned as it is."""
+def _side_by_side(columns: list[Any], *, gaps: bool = False) -> Any:
+    """Join several columns as a matrix; a single one is returned as it is. `gaps` is of Parquet columns."""
     if isinstance(columns[0], ParquetColumn):
         names = [name for column in columns for name in column.names]
-        return ParquetColumn(columns[0].path, names, len(columns[0]))
+        return ParquetColumn(columns[0].path, names, len(columns[0]), gaps=gaps)
     return columns[0] if len(columns) == 1 else np.column_stack(columns)

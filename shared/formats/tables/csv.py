@@ -20,18 +20,20 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
 
     The first line is a header unless it consists of values. In that case the requested names decide: positions of
     columns mean that there is no header, values of the first line mean that it is the header.
-    Raises ValueError if both are possible.
+    Raises ValueError if both are possible, which takes a first line of different integers.
     """
     text = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
     marks = separators(text)
-    cells = next(csv.reader([first], delimiter=marks.between))
+    cells = [cell.strip() for cell in next(csv.reader([first], delimiter=marks.between))]
     places = [str(i) for i in range(len(cells))]
     headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_place and not (len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells)):
+            by_name = False
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
@@ -39,6 +41,23 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
+
+
+def check_text(table: pa.Table, names: Sequence[str]) -> None:
+    """Raise ValueError for a column whose text is not in UTF-8; Arrow reads it as bytes."""
+    for name in names:
+        if pa.types.is_binary(table[name].type):
+            cells = table[name].to_pylist()
+            position = next(i for i, cell in enumerate(cells) if cell is not None and not _is_utf8(cell))
+            raise ValueError(f"{name}: expected UTF-8 text, got {cells[position]!r} at position {position}")
+
+
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def separators(text: bytes) -> Separators:

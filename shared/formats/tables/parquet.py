@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from .arrow import from_arrow
+from .arrow import column_of
 from .parquet_footer import column_chunks
 
 
@@ -21,10 +21,12 @@ def read_parquet(path: Path) -> Any:
 
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
-    """Arrays of the named columns, at most `num_rows` rows at a time; `gaps` as for `from_arrow`."""
+    """Arrays of the named columns, at most `num_rows` rows at a time; `gaps` as for `column_of`."""
+    first = 0
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
-            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
+            yield [column_of(batch, name, gaps=gaps, first=first) for name in names]
+            first += len(batch)
 
 
 def unpacked_bytes(path: Path) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.json import by_column, parse_json
+from ...formats.json import by_column, parse_json, parse_json_lines
 from ...formats.tables.arrow import from_arrow
 from ...formats.tables.csv import read_csv
 from ...formats.tables.npy import read_npy, read_npz
@@ -58,7 +58,16 @@ def _npy(path: Path) -> Data:
 
 def _json(path: Path) -> Data:
     """Columns of a JSON object of lists, or of a list of records; any other list is named after the file."""
-    content = by_column(parse_json(path.read_bytes()))
+    return _from_json(path, parse_json(path.read_bytes()))
+
+
+def _json_lines(path: Path) -> Data:
+    """Columns of records, one in each line; any other values are named after the file."""
+    return _from_json(path, parse_json_lines(path.read_bytes()))
+
+
+def _from_json(path: Path, content: Any) -> Data:
+    content = by_column(content)
     if isinstance(content, list):
         return Data({path.stem: _array(content)})
     if not isinstance(content, dict) or "boxes" in content:
@@ -83,4 +92,5 @@ READERS: Mapping[str, Callable[[Path], Data]] = {
     ".npz": _npz,
     ".npy": _npy,
     ".json": _json,
+    ".jsonl": _json_lines,
 }

@@ -97,7 +97,7 @@ def check_files(paths: list[Path]) -> None:
     if total > MAX_BYTES:
         raise RefusedError(f"pages take at most {MAX_BYTES:,} bytes of files, not {total:,}")
     for path in paths:
-        if path.suffix.lower() == ".json" and path.stat().st_size > MAX_JSON_BYTES:
+        if path.suffix.lower() in (".json", ".jsonl") and path.stat().st_size > MAX_JSON_BYTES:
             size = path.stat().st_size
             raise RefusedError(f"{path.name}: pages take at most {MAX_JSON_BYTES:,} bytes of JSON, not {size:,}")
 
