@@ -1829,7 +1829,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     """
     for name in metric.required:
         if name not in columns:
-            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -2286,6 +2287,11 @@ class Metric:
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
+
+    @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result."""
+        return ()
 
     @property
     def bytes_per_second(self) -> int:

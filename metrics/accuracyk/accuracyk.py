@@ -38,7 +38,7 @@ Args:
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of the known samples; the table gets none. Default to None and 1000 and 0.
+        a percentile bootstrap of the known samples; the table gets none. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
 

@@ -72,7 +72,7 @@ Args:
     regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
         pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Set it at load.
     image_threshold, pixel_threshold: thresholds chosen in advance, at which to add F1, precision and recall; scores
-        above the threshold are anomalous. Default to None and None.
+        above the threshold are anomalous. Default to None.
     components: evaluate components of the pixels above the pixel_threshold, which is then required at load: adds siou,
         ppv and segment_f1. Set it at load. Defaults to False.
     min_predicted, min_object: minimum number of pixels: smaller predicted components are erased, and smaller objects of
@@ -81,7 +81,7 @@ Args:
         with `significant_bits`. Set it at load if you add batches. Defaults to None: no AUPIMO.
     per_image: add "per_image", a table of the images. Set it at load if you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of normal and anomalous images. Default to None and 1000 and 0.
+        a percentile bootstrap of normal and anomalous images. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
 

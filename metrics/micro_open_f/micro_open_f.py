@@ -40,7 +40,7 @@ Args:
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of known and unknown samples. Default to None and 1000 and 0.
+        a percentile bootstrap of known and unknown samples. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
 

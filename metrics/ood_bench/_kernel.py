@@ -1832,7 +1832,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     """
     for name in metric.required:
         if name not in columns:
-            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -2289,6 +2290,11 @@ class Metric:
         """
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
+
+    @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result."""
+        return ()
 
     @property
     def bytes_per_second(self) -> int:
@@ -5007,11 +5013,16 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
     labels, scores = sides.ordered
-    if name.startswith("roc") or name.endswith("_curve"):
+    if takes_scores(name):
         return _value(function, name, *_finite(labels, scores, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
     return _value(function, name, labels, (scores > threshold).astype(np.int64))
+
+
+def takes_scores(name: str) -> bool:
+    """Whether a function of sklearn.metrics is called with scores rather than decisions, by its name."""
+    return name.startswith("roc") or name.endswith("_curve")
 
 
 def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:
@@ -5191,6 +5202,13 @@ def names_and_functions(metrics: Any) -> list[Any]:
 def has_threshold(metric: Any) -> bool:
     """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
+
+
+def needs_threshold(metric: Any) -> bool:
+    """Whether a metric judges scores > threshold."""
+    if is_function(metric):
+        return not takes_scores(_name_of(metric))
+    return (metric if isinstance(metric, str) else _name_of(metric)) in (*RATES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
 
 
 _Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
@@ -5406,6 +5424,12 @@ class OODBench(Metric):
     def labels(self) -> LabelValues:
         """The labels of the two sides, and of samples that are left out."""
         return check_label_values(self.in_value, self.out_value, self.ignore_value)
+
+    @property
+    def idle_options(self) -> list[str]:
+        """A threshold that judges nothing."""
+        judged = self.per_sample or any(map(needs_threshold, names_and_functions(self.metrics)))
+        return ["threshold"] if self.threshold is not None and not judged else []
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

@@ -50,7 +50,7 @@ Args:
     significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
         bounded, and each result gets an error bound. Set it at load. Defaults to None, which keeps all.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of in-distribution and OOD samples. Default to None and 1000 and 0.
+        a percentile bootstrap of in-distribution and OOD samples. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
 

@@ -58,7 +58,7 @@ Args:
     recall_budgets: numbers k of predictions per image, for AR@k of unknown objects. Defaults to ().
     budget: "unknown" (default): predictions on known objects do not use it up; or "all": they do.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
-        a percentile bootstrap of the images. Default to None and 1000 and 0.
+        a percentile bootstrap of the images. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
 

@@ -23,6 +23,7 @@ from ..reports.terminal.results import results_text
 from ..scores import SCORES
 from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import MetricCommand
+from .messages import warn_of_idle_options
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .printing import PRINTED, form_of, printing
@@ -107,6 +108,7 @@ def compute(
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
+    warn_of_idle_options(metric)
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())

@@ -7,6 +7,7 @@ import os
 import click
 
 from ..formats.reasons import out_of_memory, reason
+from ..metric.metric import Metric
 from .terminal.waiting import end_waiting
 
 LONGEST = 500  # characters of a line
@@ -17,6 +18,12 @@ _TAIL = 150
 def warn(text: str) -> None:
     """Print a warning as one line on standard error, after the name of the command and the word."""
     complain(f"warning: {text}")
+
+
+def warn_of_idle_options(metric: Metric) -> None:
+    """Print a warning for each option of a metric that is set but changes no result."""
+    for option in metric.idle_options:
+        warn(f"--{option.replace('_', '-')} changes none of the results")
 
 
 def complain(text: str) -> None:

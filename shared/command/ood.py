@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ..reports.terminal.results import results_text
 from .files import check_json_and_picture
 from .fitted import Threshold
 from .flags import INTERVALS, MetricCommand
-from .messages import warn
+from .messages import warn, warn_of_idle_options
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
 from .printing import form_of, printing
@@ -86,6 +86,7 @@ def ood(
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric, note, kept = OODBench(**options), "", {}
+    warn_of_idle_options(metric)
     with_level = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:
@@ -118,12 +119,14 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
     """The files of the OOD sets by name. Raises UsageError for two sets of one name."""
     places: dict[str, str] = {}
     shifted: list[str] = []
+    read = [*map(file_of, (known, *full_spectrum, *texts))]
+    several = {file for file in read if read.count(file) > 1}
     for text in texts:
         name, equals, place = text.partition("=")
         if not equals or Path(text).exists():
             name, place = "", text
         for rest, path in _sets(place, known, full_spectrum).items():
-            full = "/".join(filter(None, (name, rest))) or getattr(file_of(path), "stem", "")
+            full = "/".join(filter(None, (name, rest))) or _own_name(path, several)
             if rest.partition("/")[0] == KNOWN_GROUP:
                 shifted.append(path)
             elif not full:
@@ -136,6 +139,13 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
         files = ", ".join(shifted)
         warn(f"left out {files}, of known classes; --full-spectrum FILE adds them to the known samples")
     return places
+
+
+def _own_name(place: str, several: Collection[Path | None]) -> str:
+    """The name of a set without one: of its column, in a file of several sets, or else of its file."""
+    file = file_of(place)
+    column = "" if file is None else place.removeprefix(str(file)).lstrip(":")
+    return column if column and file in several else getattr(file, "stem", "")
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ..formats.written.atomic import write_file
 from ..formats.written.results import read_results
@@ -37,6 +38,8 @@ each column with a known direction is bold, or begins with * in text. If files k
 """
 
 
+# of files without --format
+_FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
 _NOTE = "Marked: the best, and all that do not differ from it ({}, {} %, Holm's correction)."
 _NOTES = {
     "text": "\n\n{}",
@@ -68,7 +71,11 @@ _NOTES = {
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
 )
-@click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write the table, too.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write the table, too, in the form of --format or of the ending.",
+)
 def table(
     files: tuple[Path, ...],
     form: str,
@@ -85,6 +92,8 @@ def table(
 ) -> None:
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
+    if save is not None and save.suffix not in _FORMS:
+        raise ValueError(f"--save: expected a file ending in {', '.join(filter(None, _FORMS))}, got {save}")
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
     patterns = None if keys is None else keys.split(",")
     alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
@@ -101,11 +110,19 @@ def table(
     combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)
-    text = render(combined, form, **rendered)
-    if alike and form in _NOTES:
-        drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-        text += _NOTES[form].format(_NOTE.format(drawn, f"{100 * confidence_level:.12g}"))
-    deliver(text, *([] if save is None else [partial(write_file, save, text + "\n")]))
+    drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
+    note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if alike else ""
+
+    def text(form: str) -> str:
+        return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")
+
+    deliver(text(form), *([] if save is None else [partial(write_file, save, text(_form_of(save, form)) + "\n")]))
+
+
+def _form_of(save: Path, form: str) -> str:
+    """The form of a saved table: as chosen with --format, else by the ending of the file."""
+    chosen = click.get_current_context().get_parameter_source("form") != ParameterSource.DEFAULT
+    return form if chosen else _FORMS[save.suffix]
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:

@@ -244,6 +244,11 @@ class Metric:
             return self._as_numpy(joined_parts(self._batches))
 
     @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result."""
+        return ()
+
+    @property
     def bytes_per_second(self) -> int:
         """Estimate the bytes of states, times the resamples, whose intervals take a second."""
         return 1 << 26

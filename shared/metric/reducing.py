@@ -22,7 +22,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
     """
     for name in metric.required:
         if name not in columns:
-            raise TypeError(f"{name}: {metric.name} needs the columns {', '.join(metric.required)}; got no {name}")
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)

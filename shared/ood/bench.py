@@ -30,7 +30,15 @@ from ..ranking.quantities import Quantity, bounded, quantities
 from ..ranking.rounding import check_bits
 from .measures import Measure, Sides, measure_of
 from .oodeel import curve_of_sides, sampled_measure
-from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, called, is_function, sklearn_measure
+from .sklearn_metrics import (
+    SKLEARN_LABELS,
+    SKLEARN_PARTIAL,
+    SKLEARN_SCORES,
+    called,
+    is_function,
+    sklearn_measure,
+    takes_scores,
+)
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 _OF_OUT = {
@@ -186,6 +194,13 @@ def names_and_functions(metrics: Any) -> list[Any]:
 def has_threshold(metric: Any) -> bool:
     """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
+
+
+def needs_threshold(metric: Any) -> bool:
+    """Whether a metric judges scores > threshold."""
+    if is_function(metric):
+        return not takes_scores(_name_of(metric))
+    return (metric if isinstance(metric, str) else _name_of(metric)) in (*RATES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
 
 
 _Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]

@@ -82,11 +82,16 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
     labels, scores = sides.ordered
-    if name.startswith("roc") or name.endswith("_curve"):
+    if takes_scores(name):
         return _value(function, name, *_finite(labels, scores, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
     return _value(function, name, labels, (scores > threshold).astype(np.int64))
+
+
+def takes_scores(name: str) -> bool:
+    """Whether a function of sklearn.metrics is called with scores rather than decisions, by its name."""
+    return name.startswith("roc") or name.endswith("_curve")
 
 
 def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:

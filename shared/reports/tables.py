@@ -66,7 +66,7 @@ def make_table(
     kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
     cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
     if not cells:
-        raise ValueError("results: expected numbers, got none")
+        raise ValueError(f"{', '.join(results) or 'results'}: expected results with numbers, got none")
     if marked is None:
         cells = marked_best(cells, undecided)
     else:

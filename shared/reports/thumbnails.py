@@ -37,6 +37,8 @@ def _listed(place: str) -> list[Path]:
         with named(place):
             names = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     else:
+        if file is not None and not file.suffix:
+            raise ValueError(f"{place}: expected a folder of images, or a file of their paths, got none")
         names = whole_column(open_column(place, "images"))
     if any(not isinstance(name, str) for name in names):
         odd = next(name for name in names if not isinstance(name, str))

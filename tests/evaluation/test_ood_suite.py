@@ -356,6 +356,18 @@ def test_standard_input_and_a_name_without_a_group(run: Run, tmp_path: Path) -> 
     assert json.loads(output) == {"auroc": 0.75, "groups": {"group": ["mnist", "piped"], "auroc": [1.0, 0.5]}}
 
 
+def test_sets_in_one_file_are_named_by_their_columns(run: Run, tmp_path: Path) -> None:
+    np.savez(tmp_path / "energy.npz", cifar=[0.1, 0.2], tin=[0.3], near=[0.0, 0.3])
+    np.savez(tmp_path / "svhn.npz", scores=[0.15])
+    sets = ("energy.npz:tin", "energy.npz:near", "named=energy.npz:near", "svhn.npz:scores")
+    call = ["ood", "--known", "energy.npz:cifar", "--metrics", "auroc, fpr95tpr", "--threshold", "0.2"]
+    code, output, errors = run(*call, *(part for one in sets for part in ("--unknown", one)))
+    assert (code, errors) == (0, "openworld-metrics: warning: --threshold changes none of the results\n")
+    results = json.loads(output)["groups"]
+    assert results["group"] == ["named", "near", "svhn", "tin"]
+    assert results["auroc"] == [0.5, 0.5, 0.5, 1.0]
+
+
 def test_any_metric_of_ood_bench(load: Callable[..., Any]) -> None:
     pytest.importorskip("sklearn")
     known, sets = drawn(2)

@@ -81,3 +81,23 @@ def test_what_is_no_metric_of_scikit_learn() -> None:
     twice = [metrics.confusion_matrix, functools.partial(metrics.confusion_matrix, normalize="true")]
     with pytest.raises(ValueError, match="metrics: expected each name once"):
         om.OODBench(metrics=twice, threshold=0.5).compute(**COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("names", "idle"),
+    [
+        (["auroc", "fpr95tpr", "detect_acc", "roc_auc_score"], True),
+        (["auroc", "tpr"], False),
+        ("f1_score", False),
+        ([metrics.confusion_matrix], False),
+        ([metrics.det_curve, functools.partial(metrics.roc_auc_score, max_fpr=0.1)], True),
+        ([functools.partial(metrics.fbeta_score, beta=2)], False),
+    ],
+)
+def test_a_threshold_that_judges_nothing_is_idle(names: Any, idle: bool) -> None:
+    columns: Any = dict(predictions=[0.1, 0.6, 0.4, 0.9, 0.2], references=[0, 0, 1, 1, 0])
+    assert [*om.OODBench(metrics=names, threshold=0.5).idle_options] == ["threshold"] * idle
+    assert [*om.OODBench(metrics=names, threshold=0.5, per_sample=True).idle_options] == []
+    assert [*om.OODBench(metrics=names).idle_options] == []
+    results = [om.OODBench(metrics=names, threshold=t).compute(**columns) for t in (0.3, 0.5)]
+    assert (repr(results[0]) == repr(results[1])) == idle

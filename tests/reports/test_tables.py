@@ -185,8 +185,8 @@ def test_errors(options: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("results", "message"),
     [
-        ({}, "results: expected numbers, got none"),
-        ({"a": {"t_list": [0.1]}}, "results: expected numbers, got none"),
+        ({}, "results: expected results with numbers, got none"),
+        ({"a": {"t_list": [0.1]}, "b": {}}, "a, b: expected results with numbers, got none"),
         ({"a": {"total": 10**400}}, "total: expected a number that float64 holds"),
         ({"a-s0": {"x": 1}, "a-s1": {"y": 1, "x": 1}}, r"a: expected y \(mean\) for 2 seeds, got it for 1"),
         ({"a-s0": {"groups": {"group": ["mean"], "x": [1]}}}, "groups: expected no group 'mean'"),
@@ -393,6 +393,22 @@ def test_the_table_of_a_paper(run: Run, tmp_path: Path) -> None:
         r"vit & \textbf{75.0} $\pm$ 12.5 & \textbf{76.6} $\pm$ 12.5 & \textbf{78.1} $\pm$ 12.5"
         r" & \textbf{79.7} $\pm$ 12.5 & \textbf{81.2} $\pm$ 12.5 & \textbf{75.0} $\pm$ 12.5 \\",
     ]
+
+
+def test_a_saved_table_has_the_form_of_its_ending(run: Run, tmp_path: Path) -> None:
+    [file] = save(tmp_path, {"a": {"auroc": 0.5}})
+    for ending, first in (
+        (".csv", "name,auroc"),
+        (".md", "|  | auroc ↑ |"),
+        (".txt", "   auroc ↑"),
+        ("", "   auroc ↑"),
+    ):
+        code, output, errors = run("table", file, "--save", f"table{ending}")
+        assert (code, errors) == (0, "")
+        assert output.splitlines()[0] == "   auroc ↑"
+        assert (tmp_path / f"table{ending}").read_text().splitlines()[0] == first
+    run("table", file, "--save", "chosen.csv", "--format", "text")
+    assert (tmp_path / "chosen.csv").read_text().splitlines()[0] == "   auroc ↑"
 
 
 def test_names_of_files(run: Run, tmp_path: Path) -> None:
@@ -602,6 +618,8 @@ def test_holm_against_adjusted_values(seed: int) -> None:
         (["a.json", "a.json"], "a: expected each file once, got it twice"),
         (["a.json", "--save", "a.json"], "a.json: expected another file to write to, got one that is read"),
         (["a.json", "--keys", "aurok"], "keys: expected some of auroc, got 'aurok'"),
+        (["a.json", "--save", "t.xlsx"], "--save: expected a file ending in .txt, .md, .tex, .html, .csv, got t.xlsx"),
+        (["words.json"], "words: expected results with numbers, got none"),
         (["a.json", "--format", "xml"], "'xml' is not one of"),
         (["a.json", "--sort", "fpr95tpr"], "sort: expected one of auroc, got 'fpr95tpr'"),
         (["a.json", "--rank", "--sort", "x"], "sort: expected one of auroc, got 'x'"),
@@ -617,7 +635,7 @@ def test_holm_against_adjusted_values(seed: int) -> None:
     ],
 )
 def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp_path: Path) -> None:
-    save(tmp_path, {"a": {"auroc": 0.5}, "total": {"total": 3}, "list": [1]})
+    save(tmp_path, {"a": {"auroc": 0.5}, "total": {"total": 3}, "list": [1], "words": {"better": ["a"]}})
     (tmp_path / "text.json").write_text("auroc")
     code, output, errors = run("table", *arguments)
     assert (code, output, errors.count("\n")) == (2, "", 1)
