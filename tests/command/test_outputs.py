@@ -199,6 +199,15 @@ def test_a_defect_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert " … " in errors
 
 
+def test_the_package_is_the_command() -> None:
+    command = [sys.executable, "-m", "openworld_metrics"]
+    ran = subprocess.run([*command, "compute", "ood_bench"], capture_output=True, text=True, timeout=100)
+    message = "openworld-metrics: predictions: ood_bench needs the column predictions; got no predictions\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", message)
+    ran = subprocess.run([*command, "list"], capture_output=True, text=True, timeout=100)
+    assert (ran.returncode, ran.stderr, len(ran.stdout.splitlines())) == (0, "", 8)
+
+
 def test_errors_of_a_column_have_the_name_of_its_file(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", ["a", "b", "c", "d"])
     assert_failed(
