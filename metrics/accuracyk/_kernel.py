@@ -2848,14 +2848,24 @@ def _empty_ranks(length: int) -> RowRanks:
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any, correct: Any) -> int:
     """Count in each row the scores above and equal to its label's.
 
-    Returns the first row with NaN or a label out of range, or −1. `correct` says whether the label is the first with
-    the highest score.
+    Returns a row with NaN or a label out of range, or −1. `correct` says whether the label is the first with the
+    highest score.
     """
     num_rows, num_columns = scores.shape
-    for i in range(num_rows):
+    # of rows as long as a page of memory, true scores are read before the rows: processors wait for many at once
+    num_read = num_rows if num_columns * scores.itemsize >= 3072 else 0
+    true_scores = np.empty(num_read, scores.dtype)
+    for i in range(num_read):
         if labels[i] < 0 or labels[i] >= num_columns:
             return i
-        true_score = scores[i, labels[i]]
+        true_scores[i] = scores[i, labels[i]]
+    for i in range(num_rows):
+        if num_read:
+            true_score = true_scores[i]
+        else:
+            if labels[i] < 0 or labels[i] >= num_columns:
+                return i
+            true_score = scores[i, labels[i]]
         higher, equal, nan = 0, 0, 0
         for j in range(num_columns):
             score = scores[i, j]

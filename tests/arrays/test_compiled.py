@@ -242,16 +242,19 @@ def test_row_ranks_of_bfloat16(way: Callable[..., Any], seed: int) -> None:
 
 @ways
 @seeds
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str) -> None:
+@pytest.mark.parametrize(("dtype", "width"), [("float32", 7), ("float64", 7), ("float32", 768), ("float64", 384)])
+def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str, width: int) -> None:
+    """Rows from 3 KiB on have their true scores read first."""
     rng = np.random.default_rng(seed)
-    scores, labels = rng.choice(SPECIAL, (20, 7)).astype(dtype), rng.integers(0, 7, 20)
+    scores, labels = rng.choice(SPECIAL, (20, width)).astype(dtype), rng.integers(0, width, 20)
     above, tied, correct = *np.empty((2, 20), np.int32), np.empty(20, bool)
     assert way(row_ranks)(scores, labels, above, tied, correct) == -1
-    expected = true_class_ranks(scores, labels)
-    np.testing.assert_array_equal(above, expected[0])
-    np.testing.assert_array_equal(tied, expected[1])
-    np.testing.assert_array_equal(correct, expected[2])
+    true_scores = scores[range(20), labels][:, None]
+    np.testing.assert_array_equal(above, (scores > true_scores).sum(axis=1))
+    np.testing.assert_array_equal(tied, (scores == true_scores).sum(axis=1) - 1)
+    np.testing.assert_array_equal(correct, scores.argmax(axis=1) == labels)
+    for label in (-1, width):
+        assert way(row_ranks)(scores, np.where(range(20) == np.int64(5), label, labels), above, tied, correct) == 5
     scores[13, 2] = scores[17, 0] = np.nan
     assert way(row_ranks)(scores, labels, above, tied, correct) == 13
 
