@@ -246,6 +246,7 @@ def test_names_or_values_in_csv(tmp_path: Path) -> None:
 
 ROWS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
     "records.json": lambda table, path: path.write_text(table.to_json(orient="records")),
+    "records.jsonl": lambda table, path: path.write_text(table.to_json(orient="records", lines=True)),
     "lists.json": lambda table, path: path.write_text(json.dumps(table.to_dict("list")), encoding="utf-16"),
     "strings.parquet": lambda table, path: table.to_parquet(path, row_group_size=2),
     "categories.parquet": lambda table, path: table.astype({"image": "category"}).to_parquet(path),
