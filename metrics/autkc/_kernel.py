@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import chain, groupby
 from numbers import Integral, Real
 from operator import lshift, or_
@@ -1781,8 +1781,8 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():  # noqa: SIM110  (a loop takes half as long as a generator, for small batches)
-        if not array.ndim and array.item() != other[name].item():
+    for name, array in state.items():
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
             return False
     return True
 
@@ -2356,7 +2356,9 @@ class Metric:
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples + sum(map(num_samples, parts.values()))
+        samples = self._samples
+        for state in parts.values():
+            samples += num_samples(state)
         check_total(samples)
         rows = self._rows + num_rows(parts.values(), self.countable_tables)
         if rows > self._compact_above:
@@ -2803,10 +2805,10 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
 def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
     """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
     work = math.prod(scores.shape)
-    count: Callable[..., int]
-    matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
-    if matrix is None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
-        matrix, count = scores, row_ranks
+    matrix: Any = scores
+    count: Callable[..., int] = row_ranks
+    if not is_numpy_array(scores) or scores.dtype.kind != "f" or scores.itemsize <= 2:
+        matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
     loop = None if matrix is None else worth_compiling(count, work, labels)
     if loop is not None:  # it takes the matrix as it is; NumPy takes blocks that fit the cache
         ranks = _empty_ranks(len(labels))
@@ -3030,9 +3032,17 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         "tied": tied,
         "correct": correct,
         "classes": xp.asarray(classes, dtype=xp.int32 if scored else xp.int64, copy=True),  # a column fits 32 bits
-        "predictions_width": np.asarray(width),
-        "predictions_are_scores": np.asarray(scored),
+        "predictions_width": _scalar(width),
+        "predictions_are_scores": _scalar(scored),
     }
+
+
+@lru_cache(typed=True)
+def _scalar(value: int) -> np.ndarray:
+    """The read-only array of a scalar, in all states the same one, which is seen to agree at once."""
+    scalar = np.asarray(value)
+    scalar.setflags(write=False)
+    return scalar
 
 
 # ---- classification/topk_rates.py ------------------------------------------------------------------------------------

@@ -60,10 +60,10 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
 def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
     """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
     work = math.prod(scores.shape)
-    count: Callable[..., int]
-    matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
-    if matrix is None and is_numpy_array(scores) and scores.dtype.kind == "f" and scores.itemsize > 2:
-        matrix, count = scores, row_ranks
+    matrix: Any = scores
+    count: Callable[..., int] = row_ranks
+    if not is_numpy_array(scores) or scores.dtype.kind != "f" or scores.itemsize <= 2:
+        matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
     loop = None if matrix is None else worth_compiling(count, work, labels)
     if loop is not None:  # it takes the matrix as it is; NumPy takes blocks that fit the cache
         ranks = _empty_ranks(len(labels))

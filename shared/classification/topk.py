@@ -7,6 +7,7 @@ once (see ranks.py); the true class itself is kept for means over the classes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -134,6 +135,14 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
         "tied": tied,
         "correct": correct,
         "classes": xp.asarray(classes, dtype=xp.int32 if scored else xp.int64, copy=True),  # a column fits 32 bits
-        "predictions_width": np.asarray(width),
-        "predictions_are_scores": np.asarray(scored),
+        "predictions_width": _scalar(width),
+        "predictions_are_scores": _scalar(scored),
     }
+
+
+@lru_cache(typed=True)
+def _scalar(value: int) -> np.ndarray:
+    """The read-only array of a scalar, in all states the same one, which is seen to agree at once."""
+    scalar = np.asarray(value)
+    scalar.setflags(write=False)
+    return scalar

@@ -311,7 +311,9 @@ class Metric:
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples + sum(map(num_samples, parts.values()))
+        samples = self._samples
+        for state in parts.values():
+            samples += num_samples(state)
         check_total(samples)
         rows = self._rows + num_rows(parts.values(), self.countable_tables)
         if rows > self._compact_above:
