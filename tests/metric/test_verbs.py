@@ -183,13 +183,14 @@ def defaults(name: str) -> Iterator[Any]:
     said, options = documented(name), metric_class(name).options
     for option in options:
         text = said[option]
-        found = re.search(rf"Defaults? to ({LITERAL}(?: and {LITERAL})*)", text) or re.search(
+        found = re.search(rf"Defaults? to ({LITERAL}(?:(?:, | and ){LITERAL})*)", text) or re.search(
             r'("[^"]*") \(default', text
         )
         if found:
-            values = [ast.literal_eval(value) for value in found[1].split(" and ")]
-            # one sentence for two options: in_value, out_value
+            values = [ast.literal_eval(value) for value in re.findall(LITERAL, found[1])]
+            # one sentence for several options, with a value for each or one for all: in_value, out_value
             together = [key for key in options if said[key] == text]
+            values = values * len(together) if len(values) == 1 else values
             yield pytest.param(name, option, values[together.index(option)], id=f"{name}-{option}")
 
 
