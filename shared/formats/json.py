@@ -33,13 +33,16 @@ def parse_json(data: bytes) -> Any:
 
 def parse_json_lines(data: bytes) -> list[Any]:
     """The contents of lines of JSON; blank lines are skipped. Raises ValueError, with the line, for other text."""
+    text = data.removeprefix(codecs.BOM_UTF8)
+    parse = json.loads if _has_long_integers(text) else orjson.loads
     contents = []
-    for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
-        if line.strip():
-            try:
-                contents.append(loads(line))
-            except (json.JSONDecodeError, RecursionError):
-                raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
+    with no_collection():
+        for number, line in enumerate(text.split(b"\n"), 1):
+            if line.strip():
+                try:
+                    contents.append(_loads_either(line, parse))
+                except (ValueError, RecursionError):
+                    raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
     return contents
 
 
@@ -53,6 +56,13 @@ def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
             except orjson.JSONDecodeError:
                 pass  # json reports the error, if there is one
         return json.loads(decode(data))
+
+
+def _loads_either(line: bytes, parse: Callable[[bytes], Any]) -> Any:
+    try:
+        return parse(line)
+    except orjson.JSONDecodeError:
+        return json.loads(line)  # of NaN and Infinity
 
 
 def _has_long_integers(text: bytes) -> bool:

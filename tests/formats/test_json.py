@@ -129,3 +129,24 @@ def test_garbage_collection_is_as_before(data: bytes, enabled: bool) -> None:
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+LINES = ['{"a": 1}', "  ", "[0.5, NaN]", "-Infinity", '"é"', "12345678901234567890123", "[]", '{"a": [1, {"b": null}]}']
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_each_line_by_itself(end: str, mark: bytes) -> None:
+    rng = random.Random(0)
+    for _ in range(50):
+        lines = rng.choices(LINES, k=rng.randrange(6))
+        contents = reader.parse_json_lines(mark + end.join(lines).encode())
+        assert repr(contents) == repr([json.loads(line) for line in lines if line.strip()])
+
+
+@pytest.mark.parametrize("text", ["[1\n2]", "1 2", "\n\n{", '["a"\n]', "[" * 100_000, "\ud800"])
+def test_lines_that_are_not_json(text: str) -> None:
+    data = text.encode(errors="surrogatepass")
+    line = 1 + len(text) - len(text.lstrip())
+    with pytest.raises(ValueError, match=f"^expected JSON in each line, got other text in line {line}$"):
+        reader.parse_json_lines(data)

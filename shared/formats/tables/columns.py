@@ -29,9 +29,9 @@ BATCH = 8192  # rows
 def open_columns(wanted: Sequence[tuple[str, str]]) -> list[Any]:
     """Open columns, each from a place: an array, a list, or a `ParquetColumn`, not yet read. Files are read once.
 
-    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the column of
-    that name, or the columns named after a colon in its place, side by side. A .csv with numbers in its first line has
-    no header: it is one column of all its numbers, unless columns are named by their positions, from 0.
+    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json or .jsonl) it is the
+    column of that name, or the columns named after a colon in its place, side by side. A .csv with numbers in its first
+    line has no header: it is one column of all its numbers, unless columns are named by their positions, from 0.
     Values of the column `groups` may be missing. Raises ValueError, with the place, for errors in reading.
 
     Parameters: wanted, pairs of a column and its place. Returns the columns in that order.
