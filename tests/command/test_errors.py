@@ -96,6 +96,10 @@ WRONG = {
         "either.csv:0: expected names or values in the first line, got 1,0, which may be either: put a line of names",
     ),
     "no header": (["compute", "accuracyk", "--predictions", "either.csv:2"], "expected a column 2, got 1, 0"),
+    "no such position": (
+        ["compute", "accuracyk", "--predictions", "halves.csv:2"],
+        "halves.csv:2: expected a column 2, got 0, 1",
+    ),
     "another ending to save to": (
         ["compute", "accuracyk", "--save", "x.csv"],
         "expected a file ending in .json, got x",
@@ -235,6 +239,7 @@ def bad_files(tmp_path: Path) -> None:
     scores = np.arange(20_000) / 20_000
     table = {"gap": pa.array(scores, mask=scores == 0.75), "score": np.where(scores == 0.75, np.nan, scores)}
     pq.write_table(pa.table({**table, "label": np.arange(20_000) % 2}), tmp_path / "long.parquet")
+    (tmp_path / "halves.csv").write_text("0.5,0\n0.7,1\n")
     (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
     (tmp_path / "nan.json").write_text("[[NaN, 1.0, 2.0], [0, 0, 1], [0, 0, 1]]")
     (tmp_path / "large.json").write_text("9" * 5000)

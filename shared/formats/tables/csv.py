@@ -32,11 +32,12 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
-        if by_place and not (len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells)):
-            by_name = False
-        if by_name and by_place and cells != places:
+        if not _may_be_names(cells):
+            headless = by_place or not by_name
+        elif by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
-        headless = by_place and not by_name
+        else:
+            headless = by_place and not by_name
     table = _read_table(text + b"\n", places if headless else [], marks)  # Arrow needs a line end after a lone header
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
@@ -130,6 +131,11 @@ def _refuse_counted_header(table: pa.Table, first: str) -> None:
             f"expected names or values in the first line, got {first}, which may be either: "
             f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
         )
+
+
+def _may_be_names(cells: Sequence[str]) -> bool:
+    """Whether values may be the names of columns, as pandas writes them or as ids of classes."""
+    return len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells)
 
 
 def _is_value(cell: str) -> bool:
