@@ -11,7 +11,7 @@ import click
 
 from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
 from ..evaluation.samples import SAMPLES, samples_of
-from ..formats.tables.columns import file_of
+from ..formats.tables.columns import file_of, names_in
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
@@ -144,8 +144,8 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 def _own_name(place: str, several: Collection[Path | None]) -> str:
     """The name of a set without one: of its column, in a file of several sets, or else of its file."""
     file = file_of(place)
-    column = "" if file is None else place.removeprefix(str(file)).lstrip(":")
-    return column if column and file in several else getattr(file, "stem", "")
+    columns = ",".join(names_in(place)) if file in several else ""
+    return columns or getattr(file, "stem", "")
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

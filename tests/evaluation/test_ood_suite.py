@@ -368,6 +368,19 @@ def test_sets_in_one_file_are_named_by_their_columns(run: Run, tmp_path: Path) -
     assert results["auroc"] == [0.5, 0.5, 0.5, 1.0]
 
 
+def test_a_path_in_another_spelling_is_the_same_file(run: Run, tmp_path: Path) -> None:
+    np.savez(tmp_path / "known.npz", conf=[0.9, 0.8], other=[0.0, 1.0])
+    np.savez(tmp_path / "far.npz", conf=[0.1, 0.2])
+    for here in ("", "./", ".//", f"{tmp_path}//"):
+        for column in ("", ":conf"):
+            call = ["--known", f"{here}known.npz{column}", "--unknown", f"{here}far.npz{column}", "--metrics", "auroc"]
+            code, output, errors = run("ood", *call)
+            assert (code, errors) == (0, "")
+            assert json.loads(output) == {"auroc": 1.0, "groups": {"group": ["far"], "auroc": [1.0]}}
+    call = ["--known", "./known.npz", "--unknown", "./known.npz:other", "--metrics", "auroc"]
+    assert json.loads(run("ood", *call)[1])["groups"]["group"] == ["other"]
+
+
 def test_any_metric_of_ood_bench(load: Callable[..., Any]) -> None:
     pytest.importorskip("sklearn")
     known, sets = drawn(2)

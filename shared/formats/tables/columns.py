@@ -63,6 +63,15 @@ def file_of(place: str) -> Path | None:
     return None if str(path) == "-" else path
 
 
+def names_in(place: str) -> list[str]:
+    """The columns that a place names; none if it is a file alone.
+
+    >>> names_in("./scores.csv:cat,dog"), names_in("./scores.csv"), names_in("-:score")
+    (['cat', 'dog'], [], ['score'])
+    """
+    return _split(place)[1]
+
+
 def batches(columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Cut open columns of one length into batches of at most `BATCH` rows, each with the number of its first row.
 

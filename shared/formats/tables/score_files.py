@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...arrays.columns import as_labels, as_scores, check_lengths
 from ..reasons import named
-from .columns import file_of, open_column, whole_column
+from .columns import file_of, names_in, open_column, whole_column
 from .npy import read_npz
 
 ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
@@ -42,7 +42,7 @@ def read_scores(place: str | Path) -> Scores:
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
     path, place = file_of(str(place)), str(place)
-    named_column = "" if path is None else place.removeprefix(str(path)).lstrip(":")
+    names = names_in(place)
     classes: dict[str, Any] = {}
     if path is not None and path.suffix.lower() == ".npz":
         with named(place):
@@ -53,7 +53,7 @@ def read_scores(place: str | Path) -> Scores:
                     "references": as_labels(arrays["label"], "label"),
                 }
                 check_lengths(**{name: arrays[name] for name in ("conf", "scores", "pred", "label") if name in arrays})
-            if named_column == "conf" or (not named_column and "conf" in arrays and "scores" not in arrays):
+            if names == ["conf"] or (not names and "conf" in arrays and "scores" not in arrays):
                 if "conf" not in arrays:
                     raise ValueError(f"expected a column conf, got {', '.join(arrays) or 'none'}")
                 return Scores(-as_scores(arrays["conf"], "conf"), **classes)
