@@ -222,7 +222,7 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _reads_as_number(value)), 0)
+    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
     row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
@@ -230,15 +230,22 @@ def no_number(array: np.ndarray) -> str:
     return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
 
 
-def _reads_as_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether a value is a number, or text of one."""
-    if isinstance(value, str):
-        try:
-            float(value)
-        except ValueError:
-            return False
-        return True
-    return isinstance(value, numbers.Real)
+    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether Python reads a text as a number.
+
+    >>> reads_as_number(" -1e5"), reads_as_number("inf"), reads_as_number("n/a")
+    (True, True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -1784,7 +1791,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
         if not array.ndim and array is not other[name] and array.item() != other[name].item():
             return False
     return True

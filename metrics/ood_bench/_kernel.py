@@ -222,7 +222,7 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _reads_as_number(value)), 0)
+    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
     row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
@@ -230,15 +230,22 @@ def no_number(array: np.ndarray) -> str:
     return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
 
 
-def _reads_as_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether a value is a number, or text of one."""
-    if isinstance(value, str):
-        try:
-            float(value)
-        except ValueError:
-            return False
-        return True
-    return isinstance(value, numbers.Real)
+    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether Python reads a text as a number.
+
+    >>> reads_as_number(" -1e5"), reads_as_number("inf"), reads_as_number("n/a")
+    (True, True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -1150,7 +1157,7 @@ def agrees(state: State, other: State) -> bool:
     """Whether two states have the same arrays and scalars, so they agree with the same states."""
     if state.keys() != other.keys():
         return False
-    for name, array in state.items():
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
         if not array.ndim and array is not other[name] and array.item() != other[name].item():
             return False
     return True
@@ -4670,12 +4677,21 @@ class Measure(NamedTuple):
     higher: whether higher is better
     of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
     share: whether its value is a share, in [0, 1]
+    judges: whether it is of the decisions score > threshold
     """
 
     source: Quantity | Callable[[Sides], float]
     higher: bool | None
     of_inside: bool = False
     share: bool = True
+    judges: bool = False
+
+
+def needed(threshold: float | None, name: str) -> float:
+    """The threshold of a metric of decisions. Raises ValueError if there is none."""
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return threshold
 
 
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
@@ -4990,15 +5006,9 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     # scikit-learn names what is to be minimised so
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: _value(function, name, *_finite(*sides.ordered, name)), **facts)
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-
-    def measure(sides: Sides) -> float:
-        labels, scores = sides.ordered
-        return _value(function, name, labels, (scores > threshold).astype(np.int64))
-
-    return Measure(measure, **facts)
+        return Measure(lambda sides: _of_scores(function, name, sides), **facts)
+    threshold = needed(threshold, name)
+    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, judges=True)
 
 
 def is_function(metric: Any) -> bool:
@@ -5014,17 +5024,23 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
-    labels, scores = sides.ordered
     if takes_scores(name):
-        return _value(function, name, *_finite(labels, scores, name))
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return _value(function, name, labels, (scores > threshold).astype(np.int64))
+        return _of_scores(function, name, sides)
+    return _of_decisions(function, name, sides, needed(threshold, name))
 
 
 def takes_scores(name: str) -> bool:
     """Whether a function of sklearn.metrics is called with scores rather than decisions, by its name."""
     return name.startswith("roc") or name.endswith("_curve")
+
+
+def _of_scores(function: Any, name: str, sides: Sides) -> Any:
+    return _value(function, name, *_finite(*sides.ordered, name))
+
+
+def _of_decisions(function: Any, name: str, sides: Sides, threshold: float) -> Any:
+    labels, scores = sides.ordered
+    return _value(function, name, labels, (scores > threshold).astype(np.int64))
 
 
 def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:
@@ -5188,9 +5204,15 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     return measures
 
 
-def check_metrics(metrics: Any) -> None:
-    """Raise the errors of names that are wrong with any scores and any threshold."""
-    parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+def check_metrics(metrics: Any) -> dict[str, Measure]:
+    """Raise the errors of metrics that are wrong with any scores and any threshold; return them as measures."""
+    return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+
+
+def judge(metrics: Any) -> bool:
+    """Whether any of the metrics is of the decisions score > threshold."""
+    functions = [_name_of(metric) for metric in names_and_functions(metrics) if is_function(metric)]
+    return any(measure.judges for measure in check_metrics(metrics).values()) or not all(map(takes_scores, functions))
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
@@ -5204,13 +5226,6 @@ def names_and_functions(metrics: Any) -> list[Any]:
 def has_threshold(metric: Any) -> bool:
     """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
-
-
-def needs_threshold(metric: Any) -> bool:
-    """Whether a metric judges scores > threshold."""
-    if is_function(metric):
-        return not takes_scores(_name_of(metric))
-    return (metric if isinstance(metric, str) else _name_of(metric)) in (*RATES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
 
 
 _Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
@@ -5271,9 +5286,8 @@ def _name_of(function: Any) -> str:
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"))
+    threshold = needed(threshold, name)
+    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), judges=True)
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
@@ -5430,8 +5444,7 @@ class OODBench(Metric):
     @property
     def idle_options(self) -> list[str]:
         """A threshold that judges nothing."""
-        judged = self.per_sample or any(map(needs_threshold, names_and_functions(self.metrics)))
-        return ["threshold"] if self.threshold is not None and not judged else []
+        return ["threshold"] if self.threshold is not None and not (self.per_sample or judge(self.metrics)) else []
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..arrays.options import did_you_mean
+from ..formats.reasons import with_text
 from ..formats.tables.columns import file_of
 from ..reports.plots import check_picture
 from ..scores import SCORES
@@ -60,5 +61,4 @@ def naming_files(places: Mapping[str, str]) -> Iterator[None]:
         place = places.get(str(error).partition(":")[0])
         if place is None:
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{place}: {error}") from error
+        raise with_text(error, f"{place}: {error}") from error

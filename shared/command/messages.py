@@ -16,7 +16,7 @@ _TAIL = 150
 
 
 def warn(text: str) -> None:
-    """Print a warning as one line on standard error, after the name of the command and the word."""
+    """Print one line on standard error, marked as a warning, after the name of the command."""
     complain(f"warning: {text}")
 
 

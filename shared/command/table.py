@@ -116,10 +116,10 @@ def table(
     def text(form: str) -> str:
         return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")
 
-    deliver(text(form), *([] if save is None else [partial(write_file, save, text(_form_of(save, form)) + "\n")]))
+    deliver(text(form), *([] if save is None else [partial(write_file, save, text(_saved_form(save, form)) + "\n")]))
 
 
-def _form_of(save: Path, form: str) -> str:
+def _saved_form(save: Path, form: str) -> str:
     """The form of a saved table: as chosen with --format, else by the ending of the file."""
     chosen = click.get_current_context().get_parameter_source("form") != ParameterSource.DEFAULT
     return form if chosen else _FORMS[save.suffix]

@@ -32,6 +32,11 @@ def out_of_memory(error: BaseException) -> bool:
     )
 
 
+def with_text(error: Exception, text: str) -> Exception:
+    """An error with another text: TypeError stays TypeError, others become ValueError."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(text)
+
+
 @contextmanager
 def readable() -> Iterator[None]:
     """Turn system errors about a path, such as a name that is too long, into a ValueError with the path."""
@@ -49,8 +54,7 @@ def rows_from(first: int) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if not first:
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{error}, counted from row {first}") from error
+        raise with_text(error, f"{error}, counted from row {first}") from error
 
 
 @contextmanager
@@ -60,7 +64,5 @@ def named(place: object) -> Iterator[None]:
         yield
     except ImportError:
         raise  # not an error of the file
-    except TypeError as error:
-        raise TypeError(f"{place}: {error}") from error
     except Exception as error:
-        raise ValueError(f"{place}: {reason(error)}") from error
+        raise with_text(error, f"{place}: {reason(error)}") from error

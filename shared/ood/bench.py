@@ -28,7 +28,7 @@ from ..ranking.named_points import (
 from ..ranking.operating_points import RATES
 from ..ranking.quantities import Quantity, bounded, quantities
 from ..ranking.rounding import check_bits
-from .measures import Measure, Sides, measure_of
+from .measures import Measure, Sides, measure_of, needed
 from .oodeel import curve_of_sides, sampled_measure
 from .sklearn_metrics import (
     SKLEARN_LABELS,
@@ -178,9 +178,15 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     return measures
 
 
-def check_metrics(metrics: Any) -> None:
-    """Raise the errors of names that are wrong with any scores and any threshold."""
-    parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+def check_metrics(metrics: Any) -> dict[str, Measure]:
+    """Raise the errors of metrics that are wrong with any scores and any threshold; return them as measures."""
+    return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+
+
+def judge(metrics: Any) -> bool:
+    """Whether any of the metrics is of the decisions score > threshold."""
+    functions = [_name_of(metric) for metric in names_and_functions(metrics) if is_function(metric)]
+    return any(measure.judges for measure in check_metrics(metrics).values()) or not all(map(takes_scores, functions))
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
@@ -194,13 +200,6 @@ def names_and_functions(metrics: Any) -> list[Any]:
 def has_threshold(metric: Any) -> bool:
     """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
-
-
-def needs_threshold(metric: Any) -> bool:
-    """Whether a metric judges scores > threshold."""
-    if is_function(metric):
-        return not takes_scores(_name_of(metric))
-    return (metric if isinstance(metric, str) else _name_of(metric)) in (*RATES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
 
 
 _Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
@@ -261,6 +260,5 @@ def _name_of(function: Any) -> str:
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"))
+    threshold = needed(threshold, name)
+    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), judges=True)

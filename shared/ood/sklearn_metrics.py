@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .measures import Measure, Sides
+from .measures import Measure, Sides, needed
 
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -57,15 +57,9 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     # scikit-learn names what is to be minimised so
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
-        return Measure(lambda sides: _value(function, name, *_finite(*sides.ordered, name)), **facts)
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-
-    def measure(sides: Sides) -> float:
-        labels, scores = sides.ordered
-        return _value(function, name, labels, (scores > threshold).astype(np.int64))
-
-    return Measure(measure, **facts)
+        return Measure(lambda sides: _of_scores(function, name, sides), **facts)
+    threshold = needed(threshold, name)
+    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, judges=True)
 
 
 def is_function(metric: Any) -> bool:
@@ -81,17 +75,23 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
-    labels, scores = sides.ordered
     if takes_scores(name):
-        return _value(function, name, *_finite(labels, scores, name))
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return _value(function, name, labels, (scores > threshold).astype(np.int64))
+        return _of_scores(function, name, sides)
+    return _of_decisions(function, name, sides, needed(threshold, name))
 
 
 def takes_scores(name: str) -> bool:
     """Whether a function of sklearn.metrics is called with scores rather than decisions, by its name."""
     return name.startswith("roc") or name.endswith("_curve")
+
+
+def _of_scores(function: Any, name: str, sides: Sides) -> Any:
+    return _value(function, name, *_finite(*sides.ordered, name))
+
+
+def _of_decisions(function: Any, name: str, sides: Sides, threshold: float) -> Any:
+    labels, scores = sides.ordered
+    return _value(function, name, labels, (scores > threshold).astype(np.int64))
 
 
 def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> Any:

@@ -11,7 +11,7 @@ from .colors import DETECTORS, EDGE, LINE, QUIET
 from .directions import direction
 from .plots import check_picture, save_figure
 from .terminal.comparison import NO_DIFFERENCE
-from .terminal.numbers import arrow
+from .terminal.numbers import with_arrow
 
 _COLORS = {"first": DETECTORS[0], "second": DETECTORS[1], None: QUIET}
 _ROW, _MARGIN = 0.32, 1.1  # inches
@@ -42,7 +42,7 @@ def draw_differences(
     """
     groups = table.get("group", [None] * len(table["key"]))
     directions = [direction(key) for key in table["key"]]
-    keys = [f"{key} {arrow(known and known.higher)}".rstrip() for key, known in zip(table["key"], directions)]
+    keys = [with_arrow(key, known and known.higher) for key, known in zip(table["key"], directions)]
     names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, keys)]
     columns = zip(names, table["difference"], table["low"], table["high"], table["better"])
     rows = [Interval(name, value, low, high, _COLORS[better]) for name, value, low, high, better in columns]

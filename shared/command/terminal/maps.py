@@ -13,7 +13,7 @@ from ...formats.written.flat import KINDS
 from ...metric.results import Rate, Summary
 from ...reports.anomaly.numbers import Numbers
 from ...reports.terminal.comparison import comparison_text
-from ...reports.terminal.numbers import arrow, number, rate
+from ...reports.terminal.numbers import number, rate, with_arrow
 from ...reports.terminal.results import results_text
 from .people import LEVEL, for_people, model_names, width
 
@@ -82,7 +82,7 @@ def _rate(numbers: Numbers, key: str) -> Rate:
 def _by_category(numbers: Numbers, percent: bool, paint: Paint) -> str:
     """The most important rates of each category, as many as fit a line."""
     table, keys = numbers.results["groups"], numbers.keys[:_COLUMNS]
-    heads = [quiet(f"{key} {arrow(numbers.higher(key))}".rstrip()) for key in keys]
+    heads = [quiet(with_arrow(key, numbers.higher(key))) for key in keys]
     rows = [
         [strong(name), str(images), *(_cell(numbers, key, table[key][i], percent) for key in keys)]
         for i, (name, images) in enumerate(zip(table["group"], table["images"]))

@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from ...arrays.arrays import reads_as_number
+
 _HINT = "put a line of names above"
 
 
@@ -140,8 +142,4 @@ def _may_be_names(cells: Sequence[str]) -> bool:
 
 def _is_value(cell: str) -> bool:
     """Whether a cell of the first line is a value, rather than the name of a column."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell.lower() in ("true", "false")
-    return True
+    return reads_as_number(cell) or cell.lower() in ("true", "false")

@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
+from ...arrays.arrays import reads_as_number
+
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV; a cell that begins like a formula, but is not a number, is prefixed with an apostrophe.
@@ -24,8 +26,4 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
 def _plain(cell: Any) -> Any:
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
+    return cell if reads_as_number(cell) else f"'{cell}"

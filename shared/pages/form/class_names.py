@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from ...arrays.arrays import reads_as_number
 from ...formats.boxes.named import class_ids
 from ..page import Classes, Page
 from .controls import CLASSES
@@ -48,8 +49,4 @@ def _can_be_typed(name: str) -> bool:
     >>> _can_be_typed("traffic light"), _can_be_typed("cat, black"), _can_be_typed("7"), _can_be_typed(" cat")
     (True, False, False, False)
     """
-    try:
-        float(name)
-    except ValueError:
-        return name == name.strip() != "" and "," not in name
-    return False
+    return name == name.strip() != "" and "," not in name and not reads_as_number(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong
 from ..directions import direction_of
-from .numbers import arrow, interval, rate, signed
+from .numbers import interval, rate, signed, with_arrow
 
 _DRAWN = 25  # width of the drawing in characters
 NO_DIFFERENCE = "no clear difference"
@@ -62,7 +62,7 @@ def _cells(
 ) -> list[Any]:
     known, kind = direction_of(row["key"], kinds), kinds.get(row["key"], {})
     percent = percent and kind.get("share", known is not None and known.rate)
-    cells: list[Any] = [f"{row['key']} {arrow(known and known.higher)}".rstrip()]
+    cells: list[Any] = [with_arrow(row["key"], known and known.higher)]
     values = {name: rate(row[name], percent) for name in ("first", "second")}
     cells += [strong(value) if row.get("better") == name else value for name, value in values.items()]
     if not certain:

@@ -56,3 +56,12 @@ def arrow(higher: bool | None) -> str:
     ('↑', '↓', '')
     """
     return "" if higher is None else "↑" if higher else "↓"
+
+
+def with_arrow(key: str, higher: bool | None) -> str:
+    """A key and the arrow of its direction.
+
+    >>> with_arrow("auroc", True), with_arrow("total", None)
+    ('auroc ↑', 'total')
+    """
+    return f"{key} {arrow(higher)}".rstrip()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong
 from ...metric.results import Count, Rate, Summary
-from .numbers import arrow, number, rate
+from .numbers import arrow, number, rate, with_arrow
 
 _ROWS = 20  # the most rows of a table to show
 
@@ -97,7 +97,7 @@ def _groups_texts(
     names: list[Any] = [quiet("group"), *shown, strong(f"mean of {_leaves(groups)}")]
     columns = [
         [
-            quiet(f"{key} {arrow(_higher(groups, key))}".rstrip()),
+            quiet(with_arrow(key, _higher(groups, key))),
             *(_cell(key, groups[name].get(key), percent) for name in shown),
             _cell(key, results.get(key), percent, strong),
         ]
