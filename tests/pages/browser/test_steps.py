@@ -89,6 +89,7 @@ WATCH = """() => {
         };
     }
 }"""
+TWO_FRAMES = "() => new Promise((soon) => requestAnimationFrame(() => requestAnimationFrame(soon)))"
 LOOKED = """([name, before]) => {
     const looks = openworldMetrics.looks[name] ?? {begun: 0};
     return looks.begun > before && looks.ended === looks.begun;
@@ -130,6 +131,14 @@ class Page:
         """Take the chosen files away, and wait until the page has seen it."""
         with self.look():
             self.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+
+    def open_columns(self) -> None:
+        """Show the fields of the columns. gradio sets them once more a frame later, over what was typed meanwhile."""
+        fields = self.tab.locator(f"[id^='{self.name}-from-']")
+        if not fields.first.is_visible():
+            self.part("columns").get_by_role("button", name="Columns").click()
+            fields.first.wait_for()
+            self.tab.evaluate(TWO_FRAMES)
 
     def hold(self, place: int) -> list[Any]:
         """Have the next request about a place for files wait; the list holds its route once it is there."""
@@ -416,8 +425,7 @@ def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, t
     page, columns = opened("openauc"), drawn("openauc")
     letters = dict(zip(columns, "cab"))
     page.upload(csv({letters[name]: column for name, column in columns.items()}, tmp_path)[0])
-    if not page.part("from-references").is_visible():
-        page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     for name, letter in letters.items():
         field = page.part(f"from-{name}").locator("input")
         field.focus()
@@ -446,8 +454,7 @@ def test_a_column_is_emptied(way: str, opened: Callable[[str], Page], load: Load
     page.upload(csv({**columns, **counts}, tmp_path)[0])
     page.compute()
     assert page.numbers() == load("ood_bench").compute(**columns, **counts)
-    if not page.part("from-counts").is_visible():
-        page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     EMPTIED[way](page.part("from-counts"))
     page.tab.locator("#ood_bench-results.stale").wait_for()
     page.part("read").locator(".chip", has_text="counts").wait_for(state="detached")
@@ -460,8 +467,7 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
     """What the server says of the columns comes after another field has been emptied, which stays empty."""
     page, columns = opened("openauc"), drawn("openauc")
     page.upload(csv(columns, tmp_path)[0])
-    if not page.part("from-references").is_visible():
-        page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     fields = [page.part(f"from-{name}") for name in ("references", "open_scores")]
@@ -481,8 +487,7 @@ def test_a_late_flip_leaves_what_was_chosen_since(opened: Callable[[str], Page],
     page = opened("ood_bench")
     table = {"msp": [0.9, 0.6, 0.8, 0.7], "energy": [0.8, 0.5, 0.7, 0.6], "labels": ["id", "ood", "id", "ood"]}
     page.upload(csv(table, tmp_path)[0])
-    if not page.part("from-predictions").is_visible():
-        page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     page.part("flip").click()
@@ -503,8 +508,7 @@ def test_a_late_answer_is_not_shown_beside_another_example(opened: Callable[[str
     page = opened("ood_bench")
     table = {"msp": [0.1, 0.4, 0.2, 0.3], "labels": [0, 1, 0, 1], "counts": [1, 2, 3, 4]}
     page.upload(csv(table, tmp_path)[0])
-    if not page.part("from-counts").is_visible():
-        page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     with page.tab.expect_request("**/queue/join*"):
@@ -784,7 +788,7 @@ def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
     html = page.part("read").inner_html()
     page.part("pasted0").locator("textarea").fill("0,25\t0\n0,5\t1\n0,75\t0\n1,5\t1")
     page.tab.wait_for_function("html => document.querySelector('#ood_bench-read').innerHTML !== html", arg=html)
-    page.part("columns").get_by_role("button", name="Columns").click()
+    page.open_columns()
     page.part("from-predictions").get_by_text("A", exact=True).wait_for()
     page.compute()
     assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
