@@ -132,12 +132,11 @@ class Page:
         with self.look():
             self.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
 
-    def open_columns(self) -> None:
-        """Show the fields of the columns. gradio sets them once more a frame later, over what was typed meanwhile."""
-        fields = self.tab.locator(f"[id^='{self.name}-from-']")
-        if not fields.first.is_visible():
-            self.part("columns").get_by_role("button", name="Columns").click()
-            fields.first.wait_for()
+    def unfold(self, panel: str, part: str) -> None:
+        """Open a panel until `part` is seen. gradio sets its fields once more a frame later, over what was typed."""
+        if not self.part(part).is_visible():
+            self.part(panel).get_by_role("button").first.click()
+            self.part(part).wait_for()
             self.tab.evaluate(TWO_FRAMES)
 
     def hold(self, place: int) -> list[Any]:
@@ -425,7 +424,7 @@ def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, t
     page, columns = opened("openauc"), drawn("openauc")
     letters = dict(zip(columns, "cab"))
     page.upload(csv({letters[name]: column for name, column in columns.items()}, tmp_path)[0])
-    page.open_columns()
+    page.unfold("columns", "from-references")
     for name, letter in letters.items():
         field = page.part(f"from-{name}").locator("input")
         field.focus()
@@ -454,7 +453,7 @@ def test_a_column_is_emptied(way: str, opened: Callable[[str], Page], load: Load
     page.upload(csv({**columns, **counts}, tmp_path)[0])
     page.compute()
     assert page.numbers() == load("ood_bench").compute(**columns, **counts)
-    page.open_columns()
+    page.unfold("columns", "from-counts")
     EMPTIED[way](page.part("from-counts"))
     page.tab.locator("#ood_bench-results.stale").wait_for()
     page.part("read").locator(".chip", has_text="counts").wait_for(state="detached")
@@ -467,7 +466,7 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
     """What the server says of the columns comes after another field has been emptied, which stays empty."""
     page, columns = opened("openauc"), drawn("openauc")
     page.upload(csv(columns, tmp_path)[0])
-    page.open_columns()
+    page.unfold("columns", "from-references")
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     fields = [page.part(f"from-{name}") for name in ("references", "open_scores")]
@@ -487,7 +486,7 @@ def test_a_late_flip_leaves_what_was_chosen_since(opened: Callable[[str], Page],
     page = opened("ood_bench")
     table = {"msp": [0.9, 0.6, 0.8, 0.7], "energy": [0.8, 0.5, 0.7, 0.6], "labels": ["id", "ood", "id", "ood"]}
     page.upload(csv(table, tmp_path)[0])
-    page.open_columns()
+    page.unfold("columns", "from-predictions")
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     page.part("flip").click()
@@ -508,7 +507,7 @@ def test_a_late_answer_is_not_shown_beside_another_example(opened: Callable[[str
     page = opened("ood_bench")
     table = {"msp": [0.1, 0.4, 0.2, 0.3], "labels": [0, 1, 0, 1], "counts": [1, 2, 3, 4]}
     page.upload(csv(table, tmp_path)[0])
-    page.open_columns()
+    page.unfold("columns", "from-counts")
     held: list[Any] = []
     page.tab.route("**/queue/join*", lambda route: held.append(route), times=1)
     with page.tab.expect_request("**/queue/join*"):
@@ -784,11 +783,11 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
 @needs_browser
 def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
     page = opened("ood_bench")
-    page.part("paste").get_by_role("button").first.click()
+    page.unfold("paste", "pasted0")
     html = page.part("read").inner_html()
     page.part("pasted0").locator("textarea").fill("0,25\t0\n0,5\t1\n0,75\t0\n1,5\t1")
     page.tab.wait_for_function("html => document.querySelector('#ood_bench-read').innerHTML !== html", arg=html)
-    page.open_columns()
+    page.unfold("columns", "from-predictions")
     page.part("from-predictions").get_by_text("A", exact=True).wait_for()
     page.compute()
     assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
