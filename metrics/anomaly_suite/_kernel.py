@@ -691,7 +691,10 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
 
 
 def group_name(item: Any) -> str:
-    """The name of a group: "3" for 3, "" for a missing value. Raises TypeError for other types."""
+    """The name of a group: "3" for 3, "" for a missing value.
+
+    Raises TypeError for other types, and for a float of 2**53 or more, which may be another id rounded.
+    """
     if isinstance(item, str):
         return str(item)
     if item is None or str(item) == "<NA>":  # of pandas
@@ -702,7 +705,7 @@ def group_name(item: Any) -> str:
         return ALL
     if isinstance(item, Integral):
         return str(int(item))
-    if not float(item).is_integer():
+    if not float(item).is_integer() or abs(float(item)) >= MAX_EXACT:
         raise TypeError(repr(item))
     return str(int(float(item)))
 

@@ -171,6 +171,7 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "seven.csv").write_text("7,1\n6,0\n")  # 1 is a position and a value, but 0 only a position
     (tmp_path / "blanks.csv").write_text("score, label\n0.1, 0\n0.4, 1\n")
     (tmp_path / "tabs.tsv").write_text("score\tlabel\n0,1\t0\n0,4\t1\n")
+    (tmp_path / "index.tsv").write_text("\n\tscore\tlabel\n0\t0.1\t0\n1\t0.4\t1\n")  # as pandas writes one
     (tmp_path / "lines.jsonl").write_text('{"score": 0.1, "label": 0}\n\n{"score": 0.4, "label": 1}\n')
     np.save(tmp_path / "labels.npy", [0, 0, 1, 1])
     for arguments, expected in [
@@ -181,6 +182,7 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
         (["--predictions", "seven.csv:0", "--references", "seven.csv:1"], 1.0),
         (["--predictions", "blanks.csv:score", "--references", "blanks.csv:label"], 1.0),
         (["--predictions", "tabs.tsv:score", "--references", "tabs.tsv: label"], 1.0),
+        (["--predictions", "index.tsv:score", "--references", "index.tsv:label"], 1.0),
         (["--predictions", "lines.jsonl:score", "--references", "lines.jsonl:label"], 1.0),
     ]:
         code, output, errors = run("compute", "ood_bench", *arguments)
@@ -205,6 +207,43 @@ def test_tensors_and_numbers_by_code_in_parquet(run: Run, load: Load, tmp_path: 
     }
     pq.write_table(pa.table(table), tmp_path / "all.parquet")
     assert compute_openauc(run, dict.fromkeys(data, "all.parquet")) == load("openauc").compute(**data)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["20231125123456789012", "20231125123456789013"],
+        ["1231125123456789012", "1231125123456789013"],
+        ["2023-11-25", "2023-11-26"],
+        ["12:30", "12:31"],
+        ["true", "false"],
+        ["2023-11-25 10:00:00.5", "2023-11-25 10:00:00.25"],
+    ],
+)
+def test_groups_that_look_like_numbers_or_times(names: list[str], run: Run, tmp_path: Path) -> None:
+    """No two of them become one, and each keeps its name, also beside a blank."""
+    first, second = names
+    rows = f"0.1,0,{first}\n0.7,1,{first}\n0.3,0,{second}\n0.2,1,{second}\n0.5,0,"
+    (tmp_path / "head.csv").write_text(f"score,label,g\n{rows}\n")
+    (tmp_path / "headless.csv").write_text(f"0.1,0,0\n0.7,1,0\n{rows}\n")
+    for file, columns in [("head.csv", ("score", "label", "g")), ("headless.csv", "012")]:
+        places = (f"{file}:{column}" for column in columns)
+        options = zip(("--predictions", "--references", "--groups"), places)
+        code, output, errors = run("compute", "ood_bench", *[word for pair in options for word in pair])
+        assert (code, errors) == (0, "")
+        table = json.loads(output)["groups"]
+        rates = dict(zip(table["group"], table["auroc"]))
+        assert (rates.pop("0", 1.0), rates) == (1.0, {first: 1.0, second: 0.0})
+
+
+def test_long_integers_beside_gaps_in_parquet(run: Run, tmp_path: Path) -> None:
+    groups = [2**60, 2**60, 2**60 + 1, 2**60 + 1, None]
+    pq.write_table(
+        pa.table({"x": [0.1, 0.7, 0.3, 0.2, 0.5], "y": [0, 1, 0, 1, 0], "g": groups}), tmp_path / "x.parquet"
+    )
+    places = ["--predictions", "x.parquet:x", "--references", "x.parquet:y", "--groups", "x.parquet:g"]
+    table = json.loads(run("compute", "ood_bench", *places)[1])["groups"]
+    assert dict(zip(table["group"], table["auroc"])) == {str(2**60): 1.0, str(2**60 + 1): 0.0}
 
 
 def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:

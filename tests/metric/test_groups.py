@@ -269,6 +269,7 @@ def test_no_group_at_all_is_as_without_the_column() -> None:
         (["a"] * 4, ValueError, "expected columns of one length, got 5 predictions, 5 references, 4 groups"),
         (["a", "a", "a", "b", "b"], ValueError, r"group 'b': references: .*, got 2 unknown"),
         ([0.5] * 5, TypeError, "groups: expected strings or integers, got 0.5"),
+        ([2.0**53] * 5, TypeError, "groups: expected strings or integers, got 9007199254740992.0"),  # maybe rounded
         ([True] * 5, TypeError, "groups: expected strings or integers, got True"),
         ([["a"]] * 5, TypeError, "groups: expected strings or integers, got unhashable"),
         ("aaaaa", TypeError, "groups: expected a column of strings or integers, got str"),

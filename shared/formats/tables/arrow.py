@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...arrays.arrays import MAX_EXACT
 from ..reasons import named
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
@@ -58,9 +59,20 @@ def _items(column: Any, gaps: bool) -> Any:
 
 
 def _flat(column: Any) -> np.ndarray:
-    """A column without lists. Numbers and bools without gaps come from the buffer, since `to_numpy` imports pandas."""
+    """A column without lists; integers with gaps that floats would round stay integers, beside None.
+
+    Numbers and bools without gaps come from the buffer, since `to_numpy` imports pandas.
+    """
     if not column.null_count and pa.types.is_boolean(column.type):
         return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return np.from_dlpack(column)
+    if pa.types.is_integer(column.type) and not has_exact_floats(column):
+        return np.asarray(column.to_pylist(), dtype=object)
     return column.to_numpy(zero_copy_only=False)
+
+
+def has_exact_floats(column: Any) -> bool:
+    """Whether float64 holds all numbers of a column exactly; of floats, whether they may be such integers unrounded."""
+    ends = pc.min_max(column).as_py().values()
+    return all(abs(end) < MAX_EXACT for end in ends if end is not None)

@@ -24,6 +24,7 @@ from ..torch_files import read_torch_file
 from .npy import read_npy, read_npz
 
 BATCH = 8192  # rows
+_IDS = (GROUPS, "samples")  # columns of names, which may look like dates or long numbers
 
 
 def open_columns(wanted: Sequence[tuple[str, str]]) -> list[Any]:
@@ -166,19 +167,21 @@ def _content(path: Path, names: Sequence[str]) -> Any:
         return content
     from .csv import read_csv
 
-    return _Csv(*read_csv(content, names))
+    return _Csv(content, *read_csv(content, names))
 
 
 class _Csv(NamedTuple):
+    content: bytes
     table: Any
     headless: bool
 
-    def columns(self, names: Sequence[str], *, gaps: bool) -> list[Any]:
+    def columns(self, names: Sequence[str], column: str) -> list[Any]:
         from .arrow import column_of
-        from .csv import check_text
+        from .csv import check_text, with_ids
 
-        check_text(self.table, names)
-        return [column_of(self.table, name, gaps=gaps) for name in names]
+        table = with_ids(self.content, self.table, self.headless, names) if column in _IDS else self.table
+        check_text(table, names)
+        return [column_of(table, name, gaps=column == GROUPS) for name in names]
 
 
 @cache
@@ -196,7 +199,7 @@ def _pick(content: Any, column: str, names: list[str]) -> Any:
     if isinstance(content, _Csv):
         there = content.table.column_names
         names = there if content.headless and not names else _names(there, column, names)
-        return _side_by_side(content.columns(names, gaps=column == GROUPS))
+        return _side_by_side(content.columns(names, column))
     if isinstance(content, Mapping):
         return _side_by_side([content[name] for name in _names([*content], column, names)], gaps=column == GROUPS)
     if names:

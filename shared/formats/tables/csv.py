@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ...arrays.arrays import reads_as_number
+from .arrow import has_exact_floats
 
 _HINT = "put a line of names above"
 
@@ -24,8 +25,8 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     columns mean that there is no header, values of the first line mean that it is the header.
     Raises ValueError if both are possible, which takes a first line of different integers.
     """
-    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
-    if not text:
+    text = _trimmed(data)
+    if not text.strip():
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
     marks = separators(text)
@@ -40,10 +41,34 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         else:
             headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [], marks)  # Arrow needs a line end after a lone header
+    table = _read_table(text, places if headless else [], marks)
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
+
+
+def with_ids(data: bytes, table: pa.Table, headless: bool, names: Sequence[str]) -> pa.Table:
+    """The named columns as text where Arrow made dates, times or rounded numbers of it; others as they are."""
+    kinds = {name: table.schema.field(name).type for name in names}
+    texts = [name for name, kind in kinds.items() if not _keeps_ids(table[name], kind)]
+    if not texts:
+        return table
+    text = _trimmed(data)
+    whole = _read_table(text, table.column_names if headless else [], separators(text), texts)
+    for name in texts:
+        table = table.set_column(table.column_names.index(name), name, whole[name])
+    return table
+
+
+def _keeps_ids(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    if pa.types.is_floating(kind):
+        return has_exact_floats(column)
+    return pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_null(kind)
+
+
+def _trimmed(data: bytes) -> bytes:
+    """The text without blank lines and blanks before it, and with an end of its last line, which Arrow needs."""
+    return re.sub(rb"\A(\s*[\r\n])? *", b"", data.removeprefix(codecs.BOM_UTF8)) + b"\n"
 
 
 def check_text(table: pa.Table, names: Sequence[str]) -> None:
@@ -95,11 +120,14 @@ _COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
 _LOOKED_AT = 100_000  # bytes
 
 
-def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
-    """The table of a text; its first line is the header, unless names are given."""
+def _read_table(text: bytes, names: list[str], marks: Separators, texts: Sequence[str] = ()) -> pa.Table:
+    """The table of a text; its first line is the header, unless names are given. `texts` remain text."""
+    types = dict.fromkeys(texts, pa.string())
     form = {
         "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
-        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+        "convert_options": pyarrow.csv.ConvertOptions(
+            decimal_point=marks.decimal, column_types=types, include_columns=texts
+        ),
     }
     source = _in_arrow(text)
     try:
