@@ -217,6 +217,8 @@ def test_tensors_and_numbers_by_code_in_parquet(run: Run, load: Load, tmp_path: 
         ["2023-11-25", "2023-11-26"],
         ["12:30", "12:31"],
         ["true", "false"],
+        ["NA", "nan"],
+        ["1", "null"],
         ["2023-11-25 10:00:00.5", "2023-11-25 10:00:00.25"],
     ],
 )

@@ -48,22 +48,32 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
 
 
 def with_ids(data: bytes, table: pa.Table, headless: bool, names: Sequence[str]) -> pa.Table:
-    """The named columns as text where Arrow made dates, times or rounded numbers of it; others as they are."""
-    kinds = {name: table.schema.field(name).type for name in names}
-    texts = [name for name, kind in kinds.items() if not _keeps_ids(table[name], kind)]
-    if not texts:
-        return table
+    """The table, where only blanks of the named columns are missing, and dates, times and long numbers are text.
+
+    Arrow takes NA, null and nan as missing, too, makes times of text that looks like it, and rounds long integers.
+    """
     text = _trimmed(data)
-    whole = _read_table(text, table.column_names if headless else [], separators(text), texts)
-    for name in texts:
-        table = table.set_column(table.column_names.index(name), name, whole[name])
-    return table
+
+    def again(picked: list[str], **options: Any) -> pa.Table:
+        if not picked:
+            return table
+        header, there = table.column_names if headless else [], table.column_names
+        other = _read_table(text, header, separators(text), include_columns=picked, **options)
+        columns = [other[name] if name in picked else table.column(i) for i, name in enumerate(there)]
+        return pa.Table.from_arrays(columns, names=there)
+
+    table = again([name for name in names if table[name].null_count], null_values=[""])
+    texts = [name for name in names if not _keeps_ids(table[name])]
+    return again(texts, column_types=dict.fromkeys(texts, pa.string()))
 
 
-def _keeps_ids(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    if pa.types.is_floating(kind):
+def _keeps_ids(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_floating(column.type):
         return has_exact_floats(column)
-    return pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_null(kind)
+    return any(kept(column.type) for kept in _KEPT)
+
+
+_KEPT = (pa.types.is_integer, pa.types.is_string, pa.types.is_binary, pa.types.is_null)
 
 
 def _trimmed(data: bytes) -> bytes:
@@ -120,14 +130,11 @@ _COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
 _LOOKED_AT = 100_000  # bytes
 
 
-def _read_table(text: bytes, names: list[str], marks: Separators, texts: Sequence[str] = ()) -> pa.Table:
-    """The table of a text; its first line is the header, unless names are given. `texts` remain text."""
-    types = dict.fromkeys(texts, pa.string())
+def _read_table(text: bytes, names: list[str], marks: Separators, **options: Any) -> pa.Table:
+    """The table of a text; its first line is the header, unless names are given. `options`: of ConvertOptions."""
     form = {
         "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
-        "convert_options": pyarrow.csv.ConvertOptions(
-            decimal_point=marks.decimal, column_types=types, include_columns=texts
-        ),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal, **options),
     }
     source = _in_arrow(text)
     try:
