@@ -157,8 +157,8 @@ def test_no_row_of_a_csv_is_lost(form: str, place: str, run: Run, tmp_path: Path
 
 def test_columns_named_by_numbers(run: Run, load: Load, tmp_path: Path) -> None:
     (tmp_path / "logits.csv").write_text("0,1,2\n0.2,0.7,0.1\n0.5,0.25,0.25\n")  # as pandas writes a matrix
-    (tmp_path / "labels.csv").write_text("0\n1\n2\n")
-    arguments = ["compute", "accuracyk", "--predictions", "logits.csv:0,1,2", "--references", "labels.csv:0"]
+    (tmp_path / "labels.csv").write_text("9\n1\n2\n")
+    arguments = ["compute", "accuracyk", "--predictions", "logits.csv:0,1,2", "--references", "labels.csv:9"]
     expected = load("accuracyk").compute(predictions=[[0.2, 0.7, 0.1], [0.5, 0.25, 0.25]], references=[1, 2])
     assert json.loads(run(*arguments)[1]) == expected == {"accuracy": 0.5}
 
@@ -168,6 +168,7 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "years.csv").write_text("2024,2025\n0.1,0\n0.4,1\n")
     (tmp_path / "ones.csv").write_text("1,1\n0,0\n")  # values of the first line are also positions
     (tmp_path / "halves.csv").write_text("0.5,0\n0.6,1\n")
+    (tmp_path / "zero.csv").write_text("0\n1\n1\n0\n")
     (tmp_path / "seven.csv").write_text("7,1\n6,0\n")  # 1 is a position and a value, but 0 only a position
     (tmp_path / "blanks.csv").write_text("score, label\n0.1, 0\n0.4, 1\n")
     (tmp_path / "tabs.tsv").write_text("score\tlabel\n0,1\t0\n0,4\t1\n")
@@ -176,6 +177,7 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "labels.npy", [0, 0, 1, 1])
     for arguments, expected in [
         (["--predictions", "headless.csv:1", "--references", "labels.npy"], 0.5),
+        (["--predictions", "headless.csv:0", "--references", "zero.csv:0"], 0.5),  # as without a position
         (["--predictions", "years.csv:2024", "--references", "years.csv:2025"], 1.0),
         (["--predictions", "ones.csv:0", "--references", "ones.csv:1"], 1.0),
         (["--predictions", "halves.csv:0", "--references", "halves.csv:1"], 1.0),

@@ -89,7 +89,11 @@ WRONG = {
     ),
     "names or values": (
         ["compute", "accuracyk", "--predictions", "pandas.csv"],
-        "pandas.csv: expected names or values in the first line, got 0,1, .* as in FILE:0,1, or put a line of names",
+        "pandas.csv: expected names or values in the first line, got 0,1,2, .* as in FILE:0,1,2, or put a line of nam",
+    ),
+    "probabilities or names": (
+        ["compute", "accuracyk", "--predictions", "pair.csv:0,1"],
+        "pair.csv:0,1: expected names or values in the first line, got 0,1, which may be either: put a line of names",
     ),
     "a header or not": (
         ["compute", "accuracyk", "--predictions", "either.csv:0"],
@@ -240,7 +244,8 @@ def bad_files(tmp_path: Path) -> None:
     table = {"gap": pa.array(scores, mask=scores == 0.75), "score": np.where(scores == 0.75, np.nan, scores)}
     pq.write_table(pa.table({**table, "label": np.arange(20_000) % 2}), tmp_path / "long.parquet")
     (tmp_path / "halves.csv").write_text("0.5,0\n0.7,1\n")
-    (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
+    (tmp_path / "pandas.csv").write_text("0,1,2\n0.2,0.7,0.1\n0.3,0.6,0.1\n")
+    (tmp_path / "pair.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
     (tmp_path / "nan.json").write_text("[[NaN, 1.0, 2.0], [0, 0, 1], [0, 0, 1]]")
     (tmp_path / "large.json").write_text("9" * 5000)
     (tmp_path / "deep.json").write_text("[" * 200_000)

@@ -372,7 +372,7 @@ def test_a_path_in_another_spelling_is_the_same_file(run: Run, tmp_path: Path) -
     np.savez(tmp_path / "known.npz", conf=[0.9, 0.8], other=[0.0, 1.0])
     np.savez(tmp_path / "far.npz", conf=[0.1, 0.2])
     for here in ("", "./", ".//", f"{tmp_path}//"):
-        for column in ("", ":conf"):
+        for column in ("", ":conf", ": conf", ":conf "):
             call = ["--known", f"{here}known.npz{column}", "--unknown", f"{here}far.npz{column}", "--metrics", "auroc"]
             code, output, errors = run("ood", *call)
             assert (code, errors) == (0, "")

@@ -73,6 +73,24 @@ def names_in(place: str) -> list[str]:
     return _split(place)[1]
 
 
+def picked_names(there: list[str], column: str, names: list[str]) -> list[str]:
+    """The requested names, or else the only name that there is, or the column's; blanks around names do not matter.
+
+    Raises ValueError for a name that is not there.
+
+    >>> picked_names(["conf", "label"], "scores", [" conf"])
+    ['conf']
+    """
+    trimmed = {name.strip(): name for name in reversed(there)}
+    names = names or (there if len(there) == 1 else [column])
+    names = [name if name in there else trimmed.get(name.strip(), name) for name in names]
+    missing = [name for name in names if name not in there]
+    if missing:
+        hint = "; name others as in FILE:COLUMN,COLUMN" if missing == [column] else ""
+        raise ValueError(f"expected a column {missing[0]}, got {', '.join(there) or 'none'}{hint}")
+    return names
+
+
 def batches(columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Cut open columns of one length into batches of at most `BATCH` rows, each with the number of its first row.
 
@@ -198,25 +216,13 @@ def _standard_input() -> Any:
 def _pick(content: Any, column: str, names: list[str]) -> Any:
     if isinstance(content, _Csv):
         there = content.table.column_names
-        names = there if content.headless and not names else _names(there, column, names)
+        names = there if content.headless and not names else picked_names(there, column, names)
         return _side_by_side(content.columns(names, column))
     if isinstance(content, Mapping):
-        return _side_by_side([content[name] for name in _names([*content], column, names)], gaps=column == GROUPS)
+        return _side_by_side([content[name] for name in picked_names([*content], column, names)], gaps=column == GROUPS)
     if names:
         raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
     return content
-
-
-def _names(there: list[str], column: str, names: list[str]) -> list[str]:
-    """The requested names, or else the only name that there is, or the column's; blanks around names do not matter."""
-    trimmed = {name.strip(): name for name in reversed(there)}
-    names = names or (there if len(there) == 1 else [column])
-    names = [name if name in there else trimmed.get(name.strip(), name) for name in names]
-    missing = [name for name in names if name not in there]
-    if missing:
-        hint = "; name others as in FILE:COLUMN,COLUMN" if missing == [column] else ""
-        raise ValueError(f"expected a column {missing[0]}, got {', '.join(there) or 'none'}{hint}")
-    return names
 
 
 def _side_by_side(columns: list[Any], *, gaps: bool = False) -> Any:

@@ -23,7 +23,8 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
 
     The first line is a header unless it consists of values. In that case the requested names decide: positions of
     columns mean that there is no header, values of the first line mean that it is the header.
-    Raises ValueError if both are possible, which takes a first line of different integers.
+    Raises ValueError if both are possible, which takes a first line of different integers. For 0,1,2 see
+    `_is_counted_header`.
     """
     text = _trimmed(data)
     if not text.strip():
@@ -33,17 +34,18 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     cells = [cell.strip() for cell in next(csv.reader([first], delimiter=marks.between))]
     places = [str(i) for i in range(len(cells))]
     headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
-    if headless and names:
+    counted = headless and cells == places
+    if headless and names and not counted:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
         if not _may_be_names(cells):
             headless = by_place or not by_name
-        elif by_name and by_place and cells != places:
+        elif by_name and by_place:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         else:
             headless = by_place and not by_name
     table = _read_table(text, places if headless else [], marks)
-    if headless and not names and cells == places:
-        _refuse_counted_header(table, first)
+    if counted and _is_counted_header(table, first, names):
+        return table.slice(1), False
     return table, headless
 
 
@@ -161,13 +163,19 @@ def _in_arrow(text: bytes) -> pa.Buffer:
     return buffer
 
 
-def _refuse_counted_header(table: pa.Table, first: str) -> None:
-    """Raise ValueError if a first line 0,1,2 may be pandas' header; a single 0 above integers is a label."""
-    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
-        raise ValueError(
-            f"expected names or values in the first line, got {first}, which may be either: "
-            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
-        )
+def _is_counted_header(table: pa.Table, first: str, names: Sequence[str]) -> bool:
+    """Whether a first line 0,1,2 is pandas' header, of at least three columns of fractions that are named.
+
+    A single 0 above integers is a label. Raises ValueError for others: 0,1 may be probabilities, or score and label.
+    """
+    kinds = table.schema.types
+    if len(kinds) == 1 and pa.types.is_integer(kinds[0]):
+        return False
+    fractions = len(kinds) > 2 and all(map(pa.types.is_floating, kinds))
+    if fractions and names:
+        return True
+    way = f"on a command line name the columns, as in FILE:{first}, or " if fractions else ""
+    raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {way}{_HINT}")
 
 
 def _may_be_names(cells: Sequence[str]) -> bool:

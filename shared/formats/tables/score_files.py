@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...arrays.columns import as_labels, as_scores, check_lengths
 from ..reasons import named
-from .columns import file_of, names_in, open_column, whole_column
+from .columns import file_of, names_in, open_column, picked_names, whole_column
 from .npy import read_npz
 
 ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
@@ -53,9 +53,9 @@ def read_scores(place: str | Path) -> Scores:
                     "references": as_labels(arrays["label"], "label"),
                 }
                 check_lengths(**{name: arrays[name] for name in ("conf", "scores", "pred", "label") if name in arrays})
-            if names == ["conf"] or (not names and "conf" in arrays and "scores" not in arrays):
-                if "conf" not in arrays:
-                    raise ValueError(f"expected a column conf, got {', '.join(arrays) or 'none'}")
+            if not names and "conf" in arrays and "scores" not in arrays:
+                names = ["conf"]
+            if names and picked_names([*arrays], "scores", names) == ["conf"]:
                 return Scores(-as_scores(arrays["conf"], "conf"), **classes)
     column = open_column(place, "scores")
     with named(place):
