@@ -133,9 +133,17 @@ WRONG = {
         ["compute", "ood_bench", "--predictions", "cells.csv:word", "--references", "cells.csv:label"],
         "cells.csv:word: predictions: expected numbers, got 'n/k' at position 2",
     ),
+    "NA": (
+        ["compute", "ood_bench", "--predictions", "na.csv:score", "--references", "na.csv:label"],
+        "na.csv:score: predictions: expected numbers, got 'NA' at position 1",
+    ),
+    "nan": (
+        ["compute", "ood_bench", "--predictions", "na.csv:rate", "--references", "na.csv:label"],
+        "na.csv:rate: predictions: expected no NaN, got NaN at position 1",
+    ),
     "a blank cell": (
         ["compute", "ood_bench", "--predictions", "cells.csv:blank", "--references", "cells.csv:label"],
-        "cells.csv:blank: blank: expected no missing values, got 2, the first at position 1",
+        "cells.csv:blank: blank: expected no missing values, got 1, the first at position 1",
     ),
     "a null": (
         ["compute", "ood_bench", "--predictions", "null.json:score", "--references", "null.json:label"],
@@ -236,6 +244,7 @@ def bad_files(tmp_path: Path) -> None:
     (tmp_path / "utf16.csv").write_text("a,b\n1,2\n", encoding="utf-16")
     (tmp_path / "either.csv").write_text("1,0\n2,0\n4,1\n")
     (tmp_path / "cells.csv").write_text("word,blank,label\n0.1,0.5,0\n0.2,,1\nn/k,nan,1\n")
+    (tmp_path / "na.csv").write_text("score,rate,label\n0.1,0.1,0\nNA,nan,1\n")
     (tmp_path / "null.json").write_text('[{"score": 0.1, "label": 0}, {"score": null, "label": 1}]')
     (tmp_path / "bad.jsonl").write_text('{"score": 0.1}\n\n{"score": 0.2\n')
     (tmp_path / "latin.csv").write_text("0.5,0\n0.1,1\n")

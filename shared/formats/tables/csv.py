@@ -50,23 +50,15 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
 
 
 def with_ids(data: bytes, table: pa.Table, headless: bool, names: Sequence[str]) -> pa.Table:
-    """The table, where only blanks of the named columns are missing, and dates, times and long numbers are text.
-
-    Arrow takes NA, null and nan as missing, too, makes times of text that looks like it, and rounds long integers.
-    """
-    text = _trimmed(data)
-
-    def again(picked: list[str], **options: Any) -> pa.Table:
-        if not picked:
-            return table
-        header, there = table.column_names if headless else [], table.column_names
-        other = _read_table(text, header, separators(text), include_columns=picked, **options)
-        columns = [other[name] if name in picked else table.column(i) for i, name in enumerate(there)]
-        return pa.Table.from_arrays(columns, names=there)
-
-    table = again([name for name in names if table[name].null_count], null_values=[""])
+    """The table, where dates, times and long numbers of the named columns are text: Arrow rounds long integers."""
     texts = [name for name in names if not _keeps_ids(table[name])]
-    return again(texts, column_types=dict.fromkeys(texts, pa.string()))
+    if not texts:
+        return table
+    text, there = _trimmed(data), table.column_names
+    types = dict.fromkeys(texts, pa.string())
+    other = _read_table(text, there if headless else [], separators(text), column_types=types, include_columns=texts)
+    columns = [other[name] if name in texts else table.column(i) for i, name in enumerate(there)]
+    return pa.Table.from_arrays(columns, names=there)
 
 
 def _keeps_ids(column: pa.ChunkedArray) -> bool:
@@ -133,10 +125,13 @@ _LOOKED_AT = 100_000  # bytes
 
 
 def _read_table(text: bytes, names: list[str], marks: Separators, **options: Any) -> pa.Table:
-    """The table of a text; its first line is the header, unless names are given. `options`: of ConvertOptions."""
+    """The table of a text; its first line is the header, unless names are given. `options`: of ConvertOptions.
+
+    Only blanks are missing: NA and null are words, and nan is a number.
+    """
     form = {
         "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
-        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal, **options),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal, null_values=[""], **options),
     }
     source = _in_arrow(text)
     try:
