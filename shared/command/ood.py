@@ -37,9 +37,9 @@ _HELP = """Compare each of several OOD sets with the known samples, from files o
     openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
 
 Scores are higher for unknown samples; OpenOOD's .npz files have conf, which is higher for known samples and is negated.
-A FILE is a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called scores, or FILE:COLUMN. In a
-FOLDER each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near and far sets of
-its benchmark.
+A FILE is a .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt with one column, with one called scores, or
+FILE:COLUMN. In a FOLDER each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near
+and far sets of its benchmark.
 
 A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
 precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be

@@ -254,6 +254,9 @@ def test_names_in_folders(tmp_path: Path) -> None:
     files = score_files(tmp_path / "deep", tmp_path / "deep" / "cifar10.npz")
     assert [*files] == ["csid/cinic10", "farood/mnist", "nearood/cifar100", "nearood/tin"]
     assert [*score_files(tmp_path / "flat", "scores.npz")][:2] == ["cifar10", "cifar100"]  # no benchmark of OpenOOD's
+    for name in ("lines.jsonl", "tabs.tsv", "notes.txt"):
+        (tmp_path / "deep" / name).touch()
+    assert {*score_files(tmp_path / "deep", tmp_path / "deep" / "cifar10.npz")} - {*files} == {"lines", "tabs"}
     (tmp_path / "flat" / "tin.npy").touch()
     with pytest.raises(ValueError, match=r"expected one file of near/tin, got tin\.npy and tin\.npz"):
         score_files(tmp_path / "flat", tmp_path / "flat" / "cifar10.npz")

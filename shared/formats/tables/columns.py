@@ -163,7 +163,7 @@ def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
 
 
 # bytes are comma-separated values; whether they have a header depends on the requested columns
-_READERS: dict[str, Callable[[Path], Any]] = {
+READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": Path.read_bytes,
     ".tsv": Path.read_bytes,
     ".npy": read_npy,
@@ -178,9 +178,9 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 def _content(path: Path, names: Sequence[str]) -> Any:
     """The content of a file: a mapping of columns, a single column, or an Arrow table and whether it has no header."""
     kind = "-" if str(path) == "-" else path.suffix.lower()
-    if kind not in ("-", *_READERS):
-        raise ValueError(f"expected a file ending in {', '.join(_READERS)}, or -")
-    content = _standard_input() if kind == "-" else _READERS[kind](path)
+    if kind not in ("-", *READERS):
+        raise ValueError(f"expected a file ending in {', '.join(READERS)}, or -")
+    content = _standard_input() if kind == "-" else READERS[kind](path)
     if not isinstance(content, bytes):
         return content
     from .csv import read_csv

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from ...arrays.columns import as_labels, as_scores, check_lengths
 from ..reasons import named
-from .columns import file_of, names_in, open_column, picked_names, whole_column
+from .columns import READERS, file_of, names_in, open_column, picked_names, whole_column
 from .npy import read_npz
 
-ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
 # sets of known classes under covariate shift, from OpenOOD
 KNOWN_GROUP = "csid"
 
@@ -36,9 +35,9 @@ class Scores(NamedTuple):
 def read_scores(place: str | Path) -> Scores:
     """Read the scores of a data set.
 
-    Parameters: place, a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called `scores`, or with the
-    name of a column after a colon, or "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for
-    known samples, and is negated; `pred` and `label` of an .npz are the predicted and true classes.
+    Parameters: place, a file with one column, with one called `scores`, or with the name of a column after a colon, or
+    "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for known samples, and is negated; `pred`
+    and `label` of an .npz are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
     path, place = file_of(str(place)), str(place)
@@ -73,7 +72,7 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
     Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for duplicate names.
     """
     folder, known = Path(folder), Path(known)
-    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and path.is_file())
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in READERS and path.is_file())
     others = [path for path in paths if not (known.exists() and path.samefile(known))]
     benchmark = _BENCHMARKS.get(known.stem.lower(), {})
     files: dict[str, Path] = {}
@@ -84,7 +83,7 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
             raise ValueError(f"{folder}: expected one file of {name}, got {files[name].name} and {path.name}")
         files[name] = path
     if not files:
-        raise ValueError(f"{folder}: expected files of scores ({', '.join(ENDINGS)}), got none")
+        raise ValueError(f"{folder}: expected files of scores ({', '.join(READERS)}), got none")
     return dict(sorted(files.items()))
 
 
