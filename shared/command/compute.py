@@ -85,7 +85,7 @@ def compute(
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; by default it is the only column, or
-    the column named like the option (open_scores). FILE may be - for JSON or comma-separated values on standard input.
+    the column named like the option (open_scores). FILE may be - for JSON, JSON lines or CSV on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
     chosen = metric_class(name)

@@ -119,13 +119,18 @@ def test_every_metric(name: str, ending: str, run: Run, load: Load, monkeypatch:
     assert formats.read_results("out.json") == load(name).compute(**data, **options)
 
 
-@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("form", ["json", "lines", "a list over lines", "csv", "tsv with an index"])
 def test_standard_input(form: str, run: Run, load: Load) -> None:
     data = {**columns(), "predictions": np.arange(50) % 3}
     text = json.dumps({name: column.tolist() for name, column in data.items()})
+    rows = [*zip(*(column.tolist() for column in data.values()))]
     if form == "csv":
-        rows = zip(*(column.tolist() for column in data.values()))
         text = "\n".join([",".join(data), *(",".join(map(str, row)) for row in rows)])
+    elif form == "tsv with an index":
+        text = "\n".join(["\t".join(["", *data]), *("\t".join(map(str, [i, *row])) for i, row in enumerate(rows))])
+    elif form != "json":
+        records = [json.dumps(dict(zip(data, row))) for row in rows]
+        text = "\n".join(records) if form == "lines" else "[" + ",\n".join(records) + "]"
     results = compute_openauc(run, dict.fromkeys(data, "-"), stdin=text)
     assert results == load("openauc").compute(**data)
 

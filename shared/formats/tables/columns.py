@@ -204,13 +204,18 @@ class _Csv(NamedTuple):
 
 @cache
 def _standard_input() -> Any:
-    """The content of JSON, or bytes of comma-separated values; read once for all columns."""
+    """The content of JSON or of lines of it, or bytes of comma-separated values; read once for all columns."""
     if sys.stdin is None:
         raise ValueError("expected an open standard input, got a closed one")
-    text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
+    data = sys.stdin.buffer.read()
+    text = data.removeprefix(codecs.BOM_UTF8).strip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    return by_column(parse_json(text)) if text[:1] in b"[{" else text
+    if text[:1] not in b"[{":
+        return data
+    first, _, more = text.partition(b"\n")
+    several = more and first.rstrip()[-1:] in b"]}"  # a first line that ends its object has others below
+    return by_column(parse_json_lines(text) if several else parse_json(text))
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:
