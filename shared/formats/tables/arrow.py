@@ -73,6 +73,6 @@ def _flat(column: Any) -> np.ndarray:
 
 
 def has_exact_floats(column: Any) -> bool:
-    """Whether float64 holds all numbers of a column exactly; of floats, whether they may be such integers unrounded."""
+    """Whether all numbers of a column are below 2**53, so that float64 holds those that are integers."""
     ends = pc.min_max(column).as_py().values()
     return all(abs(end) < MAX_EXACT for end in ends if end is not None)
