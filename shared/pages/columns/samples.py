@@ -108,7 +108,14 @@ class Counts(Column):
 
 @dataclass(frozen=True)
 class Names(Column):
-    """Names (N,), words or numbers, one for each row; any cell is a name."""
+    """Names (N,), words, numbers or dates, one for each row; any cell is a name."""
+
+    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
+        """The names; dates as text."""
+        value = super().take(names, data, read_as)
+        if getattr(value, "dtype", np.dtype(bool)).kind != "M":
+            return value
+        return np.where(np.isnat(value), None, value.astype(str).astype(object))
 
     def check(self, name: str, value: Any, line: int | None) -> None:
         """Accept anything."""

@@ -27,6 +27,7 @@ from openworld_metrics.pages.assembly.join import split_images
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.columns.samples import Detectors
+from openworld_metrics.pages.files import read_columns
 from openworld_metrics.pages.form.controls import CONTROLS, shown
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.page import argument_help
@@ -242,6 +243,13 @@ def test_names_or_values_in_csv(tmp_path: Path) -> None:
     (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
     with pytest.raises(RefusedError, match=r"got 0,1, which may be either: put a line of names above$"):
         uploads.read_files([tmp_path / "pandas.csv"], {})
+
+
+def test_dates_are_groups(tmp_path: Path) -> None:
+    rows = "0.1,0,2023-01-01\n0.7,1,2023-01-01\n0.3,0,2023-01-02\n0.2,1,2023-01-02\n0.5,0,\n"
+    (tmp_path / "x.csv").write_text(f"score,label,day\n{rows}")
+    found = read_columns("ood_bench", tmp_path / "x.csv", columns={"groups": "day"})
+    assert found["groups"].tolist() == [*["2023-01-01"] * 2, *["2023-01-02"] * 2, None]
 
 
 ROWS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
