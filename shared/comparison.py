@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays.arrays import as_array, to_numpy
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
 from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, resampled
+from .metric.counted import COUNTS
+from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.pairing import pairs_of
 from .metric.results import Key, Rate, Results, Summary, rates_of
 from .metric.summary import Part, whole
 
+# columns that say what the samples are, and so belong to both models
+SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
 TABLE = ("key", "first", "second", "difference", "low", "high", "p_value", "better")
 
 
@@ -46,7 +52,8 @@ def compare(
     "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, else None. Two equal models
     have a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means,
     which come first.
-    Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind.
+    Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind, or in a column
+    such as references or groups that both bring.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
 
     >>> table = compare("ood_bench", [0.1, 0.2, 0.8, 0.9], [0.1, 0.2, 0.8, 0.9], references=[0, 0, 1, 1])
@@ -56,9 +63,10 @@ def compare(
     level, number = as_confidence_level(confidence_level), as_resamples(n_resamples)
     seed = as_int(random_state, "random_state", 0)
     metric = metric_class(metric)() if isinstance(metric, str) else metric
-    if not hasattr(metric, "prepared"):
+    if isinstance(metric, type) or not hasattr(metric, "prepared"):
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
+    _check_shared(metric, first, second)
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
     return compared(parts, level, skipping=metric.groups_without == "skip").table()
@@ -109,7 +117,10 @@ def differences_of_parts(
     for one, other in zip_longest(first, second):
         if one is None or other is None or one.results.keys() != other.results.keys():
             raise ValueError("first, second: expected the same groups of samples, got others")
-        yield one, other, one.by_group(paired_differences(one, other, n_resamples, random_state), random_state)
+        values, symmetric = paired_differences(one, other, n_resamples, random_state)
+        drawn = one.by_group(values, random_state)
+        # of models that cannot be told apart, a difference and its mirror image are as likely
+        yield one, other, {key: np.append(each, -each) for key, each in drawn.items()} if symmetric else drawn
 
 
 def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipping: bool = False) -> Comparison:
@@ -125,8 +136,12 @@ def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipp
     return Comparison(summary, whole(second, {}, skipping=skipping)[0], differences, level)
 
 
-def paired_differences(first: Part, second: Part, n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+def paired_differences(
+    first: Part, second: Part, n_resamples: int, random_state: int
+) -> tuple[dict[Key, np.ndarray], bool]:
     """Differences of two models' rates in resamples, (B,) each, of the same samples for both.
+
+    Returns them, and whether swapping the models changes nothing.
 
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
@@ -147,13 +162,11 @@ def paired_differences(first: Part, second: Part, n_resamples: int, random_state
         return [results[0][key].value - results[1][key].value for key in keys]
 
     columns = resampled(resample, n_resamples, random_state, len(places[0])).T
-    if pairs.symmetric:  # the models cannot be told apart, and neither can a difference and its mirror image
-        columns = np.concatenate([columns, -columns], axis=1)
     # where rows were merged, the differences are moved by what that of the values was moved by
     return {
         key: column + ((exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value))
         for key, column in zip(keys, columns)
-    }
+    }, pairs.symmetric
 
 
 def better(higher: bool | None, low: float, high: float) -> str | None:
@@ -171,6 +184,33 @@ def p_value(differences: np.ndarray) -> float:
     """The p-value of no difference, from the differences in resamples."""
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
+
+
+def _check_shared(metric: Metric, first: Any, second: Any) -> None:
+    """Raise ValueError if two models bring columns of their own that belong to both, with other values."""
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        return
+    one, other = ({metric.aliases.get(name, name): x for name, x in model.items()} for model in (first, second))
+    for column in SHARED:
+        if column in one and column in other and column != COUNTS:  # pairs tell of other counts
+            both = one[column], other[column]
+            if not _are_alike(*(map(rows_of_groups, both) if column == GROUPS else both)):
+                raise ValueError(f"{column}: expected the same of first and of second, got others")
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two columns, or entries of them, hold the same values, whatever arrays or lists they are."""
+    if one is other:
+        return True
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_are_alike(one[key], other[key]) for key in one)
+    try:
+        values, others = (to_numpy(as_array(x, "")) for x in (one, other))
+        return np.array_equal(values, others, equal_nan=True)
+    except (TypeError, ValueError):  # words, or entries of different shapes
+        if isinstance(one, str) or not (hasattr(one, "__len__") and hasattr(other, "__len__")):
+            return bool(one == other) or not isinstance(one, (str, Real, type(None)))  # others may equal
+        return len(one) == len(other) and all(map(_are_alike, one, other))
 
 
 def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) -> Iterable[Part]:

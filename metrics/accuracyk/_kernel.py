@@ -1419,8 +1419,12 @@ def as_resamples(value: Any) -> int:
 
 
 def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
-    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
-    return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
+    """The mean of each resample; sums are exact, so the order of the groups does not matter.
+
+    Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
+    """
+    number = max(map(len, columns))
+    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
 # ---- metric/counted.py -----------------------------------------------------------------------------------------------

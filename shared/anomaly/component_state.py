@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 _TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
 _FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-NUMBERS = ("num_objects", "num_components")  # (N,)
+COMPONENT_TABLES = {  # columns of all images, by that of how many entries each image has there
+    "num_objects": ("object_found", "object_expected"),
+    "num_components": ("component_inside", "component_sizes"),
+}
+NUMBERS = (*COMPONENT_TABLES,)  # (N,)
 COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
 
 

@@ -41,8 +41,8 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of images, or samples, that each row stands for: one."""
-        return np.ones(len(self.strata), np.int64)
+        """The number of images, or samples, that each row stands for."""
+        return self._images.counts
 
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
@@ -51,7 +51,7 @@ class PreparedMaps(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn images."""
-        images = None if counts is None else counts[self._images.of_images]
+        images = None if counts is None else np.where(self._images.standing, counts[self._images.of_images], 0)
         return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
 
     def rows(self) -> np.ndarray:

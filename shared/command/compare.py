@@ -9,13 +9,11 @@ from typing import Any
 
 import click
 
-from ..comparison import compare as compare_models
+from ..comparison import SHARED, compare as compare_models
 from ..formats.tables.columns import open_columns, whole_column
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.arguments import keyword_options
-from ..metric.counted import COUNTS
-from ..metric.groups import GROUPS
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
 from ..scores import SCORES
@@ -42,7 +40,6 @@ _TEXTS = {
     "open_scores": f"The open-set scores, or which to take of the predictions, logits ({', '.join(SCORES)}),",
     "image_scores": "The image scores",
 }
-SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
 COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 

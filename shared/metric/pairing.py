@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.compacting import compact_rows
+from .bootstrap import draw, parts_of_strata
 from .prepared import Prepared
 from .results import Key, Rate
 
@@ -68,8 +69,11 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
 
 
 def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and its rates if every second or third of its rows counts once more."""
-    repeats = np.arange(len(prepared.counts))
-    probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
+    """Rates of a model, and those in some resamples, where two models that are alike otherwise may differ."""
+    rng, strata = np.random.default_rng(0), parts_of_strata(prepared)
+    probes = [prepared.rates(np.concatenate([draw(rng, part) for part in strata])) for _ in range(_PROBES)]
     every: list[Any] = [exact, *probes]
     return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
+
+
+_PROBES = 32

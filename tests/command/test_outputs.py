@@ -155,7 +155,7 @@ def test_warnings_of_libraries_are_not_shown(run: Run, monkeypatch: pytest.Monke
         warnings.warn("of a library", RuntimeWarning, stacklevel=1)
         return np.load(path)
 
-    monkeypatch.setitem(columns._READERS, ".npy", loud)
+    monkeypatch.setitem(columns.READERS, ".npy", loud)
     code, output, errors = run(*COMPUTE)
     assert (code, json.loads(output), errors) == (0, RESULTS, "")
 
@@ -182,7 +182,7 @@ def test_memory_errors_are_called_so(of: str, run: Run, monkeypatch: pytest.Monk
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setitem(columns._READERS, ".npy", fails)
+        patched.setitem(columns.READERS, ".npy", fails)
         assert run(*COMPUTE) == (2, "", f"openworld-metrics: x.npy: {said}\n")
     monkeypatch.setattr(OODBench, "summary", fails)
     assert run(*COMPUTE) == (2, "", f"openworld-metrics: {said}\n")

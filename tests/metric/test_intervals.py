@@ -240,6 +240,75 @@ def test_a_comparison_does_not_depend_on_the_order_of_the_samples() -> None:
     assert len(loaded) == 0
 
 
+def test_images_that_one_model_cannot_tell_apart_do_not_depend_on_their_order() -> None:
+    first = np.asarray([[[0, 0]], [[1, 0]], [[0, 1]], [[1, 1]], [[1, 0]]], float)
+    second = np.asarray([[[0, 1]], [[0, 0]], [[0, 0]], [[0, 1]], [[0, 1]]], float)
+    masks = np.asarray([[[1, 0]], [[1, 0]], [[0, 0]], [[0, 0]], [[0, 0]]])
+    tables = [
+        compare("anomaly_suite", first[order], second[order], references=masks[order], n_resamples=50)
+        for order in ([0, 1, 2, 3, 4], [2, 4, 0, 3, 1], [4, 3, 2, 1, 0])
+    ]
+    assert tables[0] == tables[1] == tables[2]
+
+
+def test_models_that_differ_only_in_resamples_without_a_class_are_mirrored() -> None:
+    """One is right about class 0 and wrong about 2, the other the other way round: their macro means are alike."""
+    first, second, references = np.asarray([1, 1, 0, 0, 2]), np.asarray([2, 0, 2, 2, 1]), [2, 1, 0, 0, 1]
+    models = [each[:, None] for each in (first, second)]
+    there, back = (
+        compare("accuracyk", *pair, references=references, average="macro", n_resamples=50)
+        for pair in (models, models[::-1])
+    )
+    assert there["low"] == [-high for high in back["high"]]
+    assert there["high"] == [-low for low in back["low"]]
+    assert there["low"] != [-high for high in there["high"]]
+
+
+@pytest.mark.parametrize("wrong_in_b", [(1, 7), (2, 2)], ids=["one symmetric", "both symmetric"])
+def test_means_over_groups_in_which_models_err_equally_often_are_mirrored(wrong_in_b: tuple[int, int]) -> None:
+    """There a difference is as likely as its mirror image, beside another group's difference in each case."""
+    first, second = np.zeros((2, 72, 1), int)
+    first[0], second[1] = 1, 1
+    first[36 : 36 + wrong_in_b[0]], second[46 : 46 + wrong_in_b[1]] = 1, 1
+    shared = dict(references=np.zeros(72, int), groups=["a"] * 36 + ["b"] * 36, n_resamples=200)
+    there, back = (compare("accuracyk", *pair, **shared) for pair in ((first, second), (second, first)))
+    assert there["group"] == back["group"] == [None, "a", "b"]
+    assert there["low"] == [-high for high in back["high"]]
+    assert there["high"] == [-low for low in back["low"]]
+    assert there["p_value"] == back["p_value"]
+    assert back["better"] == [{"first": "second", "second": "first"}.get(each) for each in there["better"]]
+
+
+@pytest.mark.parametrize(
+    ("column", "one", "other"),
+    [
+        ("references", [0, 0, 1, 1], [0, 1, 0, 1]),
+        ("labels", [0, 0, 1, 1], [0, 1, 0, 1]),
+        ("groups", ["a", "b", "b", "a"], ["a", "b", "a", "b"]),
+        ("groups", [1.0, 2.0, 1.0, float("nan")], [1.0, 2.0, float("nan"), 1.0]),
+    ],
+)
+def test_what_belongs_to_both_models_is_the_same(column: str, one: list[Any], other: list[Any]) -> None:
+    scores, columns = [0.1, 0.2, 0.3, 0.4], {"groups": [None] * 4, column: one}
+    if column == "groups":
+        columns["references"] = [0, 0, 1, 1]
+
+    def models(second: Any) -> list[dict[str, Any]]:
+        return [{"predictions": scores, **columns}, {"predictions": scores, **columns, column: second}]
+
+    name = "references" if column == "labels" else column
+    with pytest.raises(ValueError, match=f"{name}: expected the same of first and of second, got others"):
+        compare("ood_bench", *models(other), metrics="auroc", n_resamples=2)
+    same = [str(int(x)) if x == x else "" for x in one] if isinstance(one[0], float) else np.asarray(one)
+    table = compare("ood_bench", *models(same), metrics="auroc", n_resamples=2, groups_without="skip")
+    assert set(table["p_value"]) == {1.0}
+
+
+def test_a_class_is_no_metric() -> None:
+    with pytest.raises(TypeError, match=r"metric: expected a name or a metric such as OpenAUC\(\), got type"):
+        compare(metric_class("ood_bench"), [0.1, 0.2], [0.1, 0.2], references=[0, 1])
+
+
 ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "other samples": (dict(second=[0.1, 0.2]), ValueError, "expected columns of one length, got 2 predictions"),
     "no level": (
@@ -276,8 +345,10 @@ def test_wrong_arguments_are_errors(label: str) -> None:
 
 def test_models_of_other_samples_are_an_error() -> None:
     known, unknown = dict(predictions=[0, 1], references=[0, 1]), dict(predictions=[0, 1], references=[0, -1])
-    with pytest.raises(ValueError, match="first, second: expected the same samples, got 2 and 2, or of other kinds"):
+    with pytest.raises(ValueError, match="references: expected the same of first and of second, got others"):
         compare("macro_open_f", known, unknown, open_scores=[0.1, 0.2])
+    with pytest.raises(ValueError, match="first, second: expected the same samples, got 3 and 3, or of other kinds"):
+        compare("ood_bench", ([0.1, 0.2], [0.3]), ([0.1], [0.2, 0.3]))
 
 
 @pytest.mark.parametrize("wrong", [dict(confidence_level=2), dict(n_resamples=10**9), dict(random_state=-1)])
