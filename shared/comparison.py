@@ -49,9 +49,9 @@ def compare(
     seed.
 
     Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
-    "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, else None. Two equal models
-    have a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means,
-    which come first.
+    "high" and "p_value"; "better" is "first" or "second" where p ≤ 1 − confidence_level, so that the interval excludes
+    0, else None (at 0.95, always None with fewer than 39 resamples). Two equal models have a difference of 0 and a
+    p-value of 1. With a column `groups` it has a "group" too: None in rows of the means, which come first.
     Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind, or in a column
     such as references or groups that both bring.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
@@ -98,6 +98,7 @@ class Comparison(NamedTuple):
         values = values[~np.isnan(values)]  # of resamples that have a difference
         # the upper end as the lower one of the opposite differences, so that swapping the models mirrors it to the bit
         low, high = (sign * percentiles(sign * values, self.level)[0] + 0.0 for sign in (1, -1))
+        p = p_value(values)
         return {
             "key": key if isinstance(key, str) else key[1],
             "first": first.value,
@@ -105,8 +106,8 @@ class Comparison(NamedTuple):
             "difference": first.value - second.value,
             "low": low,
             "high": high,
-            "p_value": p_value(values),
-            "better": better(first.higher, low, high),
+            "p_value": p,
+            "better": better(first.higher, low, p, self.level),
         }
 
 
@@ -169,13 +170,15 @@ def paired_differences(
     }, pairs.symmetric
 
 
-def better(higher: bool | None, low: float, high: float) -> str | None:
-    """Which model is better, "first" or "second", where the interval of their difference excludes 0.
+def better(higher: bool | None, low: float, p: float, level: float) -> str | None:
+    """Which model is better, "first" or "second", where p ≤ 1 − level; low, the lower end of the difference's interval.
 
-    >>> better(True, 0.01, 0.03), better(False, 0.01, 0.03), better(True, -0.01, 0.05)
+    At most α/2 of the resamples are then on the other side of 0, so the interval excludes 0.
+
+    >>> better(True, 0.01, 0.04, 0.95), better(False, 0.01, 0.04, 0.95), better(True, -0.01, 0.07, 0.95)
     ('first', 'second', None)
     """
-    if higher is None or low <= 0 <= high:
+    if higher is None or p + level > 1:
         return None
     return "first" if (low > 0) == higher else "second"
 

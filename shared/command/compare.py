@@ -31,7 +31,7 @@ _HELP = """Compare two models on the same samples: differences, their intervals 
         --references labels.npy --metrics auroc,fpr95tpr
 
 Files are those of compute, and name their columns in the same way. Each resample draws the same samples for both
-models, or the same images. The last column names the better model where the interval of the difference excludes 0.
+models, or the same images. The last column names the better model where p ≤ 1 − level, so that the interval excludes 0.
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")

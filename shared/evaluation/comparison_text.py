@@ -10,7 +10,7 @@ from ..formats.written.aligned import aligned
 
 
 def comparison_text(table: Mapping[str, list[Any]]) -> str:
-    """The table as text: a line for each result, with the better model if the interval excludes 0.
+    """The table as text: a line for each result, with the better model if one is, by its p-value.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import compare, metric_class
+from openworld_metrics.comparison import Comparison
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.bootstrap import BLOCK, MANY_ROWS, draw, percentiles, resampled
-from openworld_metrics.metric.results import as_dict, rates_of
+from openworld_metrics.metric.results import Rate, Summary, as_dict, rates_of
 from openworld_metrics.ranking import rows as rows_module
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.rows import rows_of_sides
@@ -210,6 +212,20 @@ def test_the_paired_test_rejects_as_often_as_it_says() -> None:
         table = compare("ood_bench", first, second, references=references, metrics="auroc", n_resamples=99)
         rejected += table["p_value"][0] <= 0.05
     assert 0.02 <= rejected / SETS <= 0.09
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("number", [1, 2, 9, 19, 39, 50, 99, 199, 1000])
+def test_a_better_model_has_a_p_value_and_an_interval_that_say_so(number: int, level: float) -> None:
+    for below in range(min(number, 40)):
+        differences = np.linspace(0.1, 1.0, number)
+        differences[:below] = -1e-9
+        one, other = (Summary({"auroc": Rate(value, higher=True)}) for value in (0.75, 0.25))
+        (row,) = Comparison(one, other, {"auroc": differences}, level).rows().values()
+        assert row["p_value"] == pytest.approx(min(1, 2 * (min(below, number - below) + 1) / (number + 1)))
+        certain = Fraction(2 * (min(below, number - below) + 1), number + 1) <= 1 - Fraction(str(level))
+        assert row["better"] == (("first" if row["low"] > 0 else "second") if certain else None)
+        assert not certain or row["low"] > 0 or row["high"] < 0
 
 
 @pytest.mark.parametrize("name", RESAMPLED)
