@@ -31,12 +31,22 @@ def stem(name: str) -> str:
 
 
 def runs(data: Data) -> dict[str, list[str]]:
-    """The runs of numbered columns ("class 0", "class 1", …), by a name that shows their first and last."""
-    stems: dict[str, list[str]] = {}
+    """The runs of numbered columns ("class 0", "class 1", …), by a name that shows their first and last.
+
+    They are in the order of their numbers, whatever their order in the file, since they may be the scores of classes;
+    columns among whose numbers one is missing, or is there twice, are no run.
+    """
+    stems: dict[str, list[tuple[int, str]]] = {}
     for name, array in data.arrays.items():
-        if _NUMBERED.fullmatch(name) and num_dimensions(array) == 1:
-            stems.setdefault(stem(name), []).append(name)
-    return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
+        match = _NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
+            stems.setdefault(match[1], []).append((int(match[2]), name))
+    by_name = {}
+    for of_stem in stems.values():
+        numbers, names = map(list, zip(*sorted(of_stem)))
+        if len(names) > 1 and numbers == [*range(numbers[0], numbers[0] + len(names))]:
+            by_name[f"{names[0]} … {names[-1]}"] = names
+    return by_name
 
 
 def num_dimensions(value: Any) -> int:

@@ -32,6 +32,7 @@ from openworld_metrics.pages.form.controls import CONTROLS, shown
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.page import argument_help
 from openworld_metrics.pages.reading import uploads
+from openworld_metrics.pages.reading.data import Data
 from openworld_metrics.pages.reading.names import runs
 from openworld_metrics.pages.reading.pasted import read_pasted
 from openworld_metrics.pages.reading.photographs import read_photograph
@@ -348,6 +349,16 @@ def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
     assert given.columns["references"].tolist() == [1, 2]
     with pytest.raises(ValueError, match=r"open_scores: expected names of columns, got 'e'; there are logit0"):
         gather(page, data, {**guess(page, data), **chosen, "open_scores": ["e"]})
+
+
+def test_numbered_columns_in_any_order(runners: Any, tmp_path: Path) -> None:
+    matrix = np.eye(12)[[3, 11, 0, 10]]
+    for order in (range(12), sorted(range(12), key=str), range(11, -1, -1)):
+        table = pd.DataFrame({f"logit_{k}": matrix[:, k] for k in order} | {"label": [3, 11, 0, 10]})
+        table.to_csv(tmp_path / "table.csv", index=False)
+        assert json.loads(show(runners("accuracyk"), [[tmp_path / "table.csv"]]).json)["accuracy"] == 1.0
+    arrays = {name: np.zeros(2) for name in ("a10", "a9", "b1", "b3", "c1", "c_1", "d1", "a11")}
+    assert runs(Data(arrays)) == {"a9 … a11": ["a9", "a10", "a11"]}
 
 
 def test_whole_numbers_can_be_scores(runners: Any) -> None:
