@@ -2202,6 +2202,7 @@ class Metric:
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
+        self.keeps_samples = False  # whether equal rows stay apart, because the samples are saved to be compared
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
@@ -2384,7 +2385,7 @@ class Metric:
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
-        if self.counts_rows():
+        if self.counts_rows() and not self.keeps_samples:
             batches = compacted_parts(batches, self.countable_tables)
         self._batches = batches
         self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)

@@ -108,6 +108,7 @@ def compute(
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
+    metric.keeps_samples = save_samples
     warn_of_idle_options(metric)
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)

@@ -86,6 +86,7 @@ def ood(
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric, note, kept = OODBench(**options), "", {}
+    metric.keeps_samples = save_samples
     warn_of_idle_options(metric)
     with_level = metric.confidence_level is not None
 

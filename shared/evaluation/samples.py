@@ -18,6 +18,7 @@ SAMPLES = "samples"  # in saved results
 def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
     """The samples added to a metric, for JSON: {"metric": name, "options": chosen options, "state": text}.
 
+    So that they can be compared, the metric must not have counted equal rows: set `metric.keeps_samples` first.
     Raises TypeError for an option that JSON cannot hold.
     """
     try:
@@ -47,5 +48,6 @@ def metric_of(samples: Any, keys: Collection[str] | None = None) -> Metric:
         raise ValueError(f"{SAMPLES}: expected a state in base64, got other text") from None
     metric = metric_class(parts[0])(**parts[1])
     metric = metric if keys is None else metric.only(keys)
+    metric.keeps_samples = True
     metric.merge(state)
     return metric

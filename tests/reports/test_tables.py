@@ -20,6 +20,7 @@ import pytest
 
 from openworld_metrics import OODBench, compare, metric_class
 from openworld_metrics.evaluation.samples import metric_of, samples_of
+from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.cells import Cell, ResultTable
 from openworld_metrics.reports.directions import Direction, direction
@@ -492,6 +493,32 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "accuracyk"])
+def test_saved_samples_stay_apart_however_many_there_are(
+    name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal rows of many samples are counted, but not if they are saved, since each belongs to one of another model."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(600) % 2
+    for model in ("one", "other"):
+        scores = np.round(rng.normal(size=600) + labels)
+        np.save(f"{model}.npy", scores if name == "ood_bench" else np.column_stack([-scores, scores]))
+    np.save("labels.npy", labels)
+
+    def saved() -> list[Any]:
+        for model in ("one", "other"):
+            columns = ["--predictions", f"{model}.npy", "--references", "labels.npy"]
+            assert run("compute", name, *columns, "--save", f"{model}.json", "--save-samples")[0] == 0
+        results = {model: json.loads(Path(f"{model}.json").read_text()) for model in ("one", "other")}
+        samples = [result["samples"] for result in results.values()]
+        return [samples, undecided(results), run("table", "one.json", "other.json")]
+
+    few = saved()
+    assert few[1] and few[0][0] != few[0][1]
+    monkeypatch.setattr(metric_module, "ROWS", 16)
+    assert saved() == few
 
 
 def with_samples(
