@@ -107,11 +107,14 @@ def table(
         names=_renamed(rename),
     )
     _warn_of_missing(combined, results, keys)
+    for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
+        warn(f"{name}: has other samples, options or seeds than the best, so it is not compared with it")
     combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)
     drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-    note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if alike else ""
+    compared = any(kept is not None for kept in alike.values())
+    note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if compared else ""
 
     def text(form: str) -> str:
         return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")

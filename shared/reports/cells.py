@@ -39,7 +39,7 @@ class ResultTable(NamedTuple):
 Place = tuple[str, str, str]  # file, group, key
 
 
-def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool]) -> dict[Place, Cell]:
+def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
     """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
     rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
     for place, cell in cells.items():

@@ -31,7 +31,7 @@ def make_table(
     keys: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     seeds: str | None = None,
-    undecided: Mapping[Place, bool] = MappingProxyType({}),
+    undecided: Mapping[Place, bool | None] = MappingProxyType({}),
     names: Mapping[str, str] = MappingProxyType({}),
     marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:

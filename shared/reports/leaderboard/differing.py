@@ -27,7 +27,7 @@ def undecided(
     seeds: str | None = None,
     *,
     keys: Collection[str] | None = None,
-) -> dict[Place, bool]:
+) -> dict[Place, bool | None]:
     """Whether each number (model, group, key) does not differ significantly from the best of its group and key.
 
     The best is compared with each other model by a paired bootstrap: each resample draws samples, and seeds if there
@@ -42,8 +42,9 @@ def undecided(
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
     seeds, as of `make_table`: results whose names differ only there are one model; keys to compare, by default all.
-    Returns a boolean for each number that could be compared, which excludes files without samples or with other samples
-    or seeds than the best, and keys without a known direction. Numbers equal to the best do not differ.
+    Returns a boolean for each number of a file with samples, except the best, and None where it cannot be compared, as
+    it has other samples, options or seeds than the best. Keys without a known direction are left out. Numbers equal to
+    the best do not differ.
     Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
     of drawing both samples and seeds: Owen, The Pigeonhole Bootstrap, Annals of Applied Statistics 2007.
     """
@@ -68,7 +69,7 @@ def undecided(
         return max(_RESAMPLES, math.ceil(4 * len({model_of[name] for name in names}) / chance))
 
     files = ResampledFiles(metrics, number)
-    alike: dict[Place, bool] = {}
+    alike: dict[Place, bool | None] = {}
     for (group, key), values in _values(keeping, runs).items():
         known = direction_of(key, kinds)
         if known is None or len(values) < 2 or (keys is not None and key not in keys):
@@ -76,7 +77,8 @@ def undecided(
         best = (max if known.higher else min)(values, key=lambda name: values[name])
         place: Key = key if group == OVERALL else (group, key)
         p_values = {name: _p_value(files, runs[best], runs[name], place) for name in values if name != best}
-        alike |= {(name, group, key): kept for name, kept in not_rejected(p_values, chance).items()}
+        kept = not_rejected(p_values, chance)
+        alike |= {(name, group, key): kept.get(name) for name in p_values}
     return alike
 
 
