@@ -491,10 +491,8 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     other["far"]["samples"]["options"] = {}
     assert {kept for place, kept in undecided(other).items() if place[0] == "far"} == {None}
     Path("far.json").write_text(json.dumps(other["far"]))
-    assert run("table", *files)[2] == (
-        "openworld-metrics: warning: far: has other samples, options or seeds than the best, so it is not compared with "
-        "it\n"
-    )
+    warning = "far: has other samples, options or seeds than the best, so it is not compared with it"
+    assert run("table", *files)[2] == f"openworld-metrics: warning: {warning}\n"
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
