@@ -14,7 +14,15 @@ from ..evaluation.detection import DEFAULT_CONF, check_ending, compare_detection
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection.report import write_report
-from .detections import detections_of, files_read, from_files, from_model, place_of_references, warn_of_unnamed
+from .detections import (
+    detections_of,
+    files_read,
+    from_files,
+    from_model,
+    place_of_references,
+    warn_of_confidences,
+    warn_of_unnamed,
+)
 from .fitted import Threshold
 from .flags import MetricCommand
 from .options import FOLDER
@@ -92,9 +100,10 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     other = None if arguments["compare"] is None else detections_of(arguments, references, arguments["compare"])
     quick = QuickIntervals()
     detections, known, results, options = run(arguments, references, quick)
-    warn_of_unnamed(detections, known, options)
+    for each in filter(None, (detections, other)):
+        warn_of_unnamed(each, known, options)
+        warn_of_confidences(each, options.get("conf_threshold", 0.0))
     if other is not None:
-        warn_of_unnamed(other, known, options)
         results["other"] = evaluate_detections(other, known, standard=arguments["standard"], progress=True, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]

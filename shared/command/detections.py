@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
@@ -40,6 +41,17 @@ def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any
             f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
             f" ({options['unknown_class_id']}); it counts as a false known object"
         )
+
+
+def warn_of_confidences(detections: Any, lowest: float) -> None:
+    """Warn of confidences below 0, such as logits, and of predictions that are all left out."""
+    confidences = np.concatenate([np.zeros(0), *(boxes["scores"] for boxes in detections.predictions)])
+    negative = np.count_nonzero(confidences < 0)
+    if negative:
+        some = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
+        warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
+    elif len(confidences) and confidences.max() < lowest:
+        warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, and --conf {lowest:g}")
 
 
 def _warn_of_aliases(aliases: Mapping[str, str]) -> None:

@@ -108,7 +108,7 @@ def table(
     )
     _warn_of_missing(combined, results, keys)
     for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-        warn(f"{name}: has other samples, options or seeds than the best, so it is not compared with it")
+        warn(f"{name}: has other samples, options or seeds than the best, and was not compared with it")
     combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)

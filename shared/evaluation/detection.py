@@ -83,8 +83,9 @@ def evaluate_detections(
     }
     if not standard:
         return results
-    conf_threshold = options.get("conf_threshold", 0.0)
-    closed = standard_metrics(detections, known_classes, conf_threshold=conf_threshold)
+    # of known classes, what is below either threshold is left out, or called unknown, which is left out
+    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
+    closed = standard_metrics(detections, known_classes, conf_threshold=lowest)
     kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
     return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
 

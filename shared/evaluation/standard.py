@@ -37,8 +37,11 @@ def standard_metrics(
     """
     with extra("detection"):
         from pycocotools.cocoeval import COCOeval
-    truth = coco_annotations(detections.dataset)
-    confident = [result for result in coco_results(detections) if result["score"] >= conf_threshold]
+    # numbers in place of image ids, which need not differ, and may be words beside numbers
+    dataset = detections.dataset._replace(ids=[*range(len(detections.dataset.names))])
+    truth = coco_annotations(dataset)
+    results = coco_results(detections._replace(dataset=dataset))
+    confident = [result for result in results if result["score"] >= conf_threshold]
     for number, result in enumerate(confident, 1):
         result.update(id=number, area=result["bbox"][2] * result["bbox"][3], iscrowd=0)
     with contextlib.redirect_stdout(io.StringIO()):  # pycocotools prints its progress

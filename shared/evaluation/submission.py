@@ -19,7 +19,7 @@ from ..extras import extra
 from ..formats.images import SUFFIXES, image_size
 from ..formats.maps.files import MAP_SUFFIXES, read_map
 from ..formats.maps.pixels import size_text
-from ..formats.maps.places import files_below
+from ..formats.places import files_below
 from ..formats.reasons import named
 from ..formats.written.atomic import whole_folder
 from .progress import progress_bar

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays.arrays import widen
 from ..formats.maps.files import MAP_SUFFIXES, read_map
 from ..formats.maps.pixels import size_text
-from ..formats.maps.places import files_below
+from ..formats.places import files_below
 from ..formats.reasons import named
 from ..formats.written.thresholds import FittedThreshold
 from .progress import progress_bar

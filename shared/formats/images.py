@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..extras import extra
 from .boxes.dataset import Size
+from .places import files_below, files_in
 from .reasons import reason
 
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
@@ -18,13 +19,13 @@ logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 def find_images(folder: str | Path) -> dict[str, Path]:
-    """Find the images in a folder and below it: files by their paths in the folder without the suffix, sorted.
+    """Find the images in a folder and below it: files by their paths in the folder without the suffix.
 
     Raises ValueError if there are none, or two that differ only in the suffix.
     """
     folder = Path(folder)
     images: dict[str, Path] = {}
-    for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES):
+    for path in files_below(folder, SUFFIXES) if folder.is_dir() else []:
         name = path.relative_to(folder).with_suffix("").as_posix()
         if name in images:
             raise ValueError(f"{path}: expected one image of that name, got {images[name].name} too")
@@ -45,7 +46,7 @@ def implied_images(labels: Path, folder: str = "labels", images: str = "images")
         beside = Path(*parts[:last], images, *parts[last + 1 :])
         if beside.is_dir():
             return beside
-    if any(path.suffix.lower() in SUFFIXES for path in labels.iterdir()):
+    if files_in(labels, SUFFIXES):
         return labels
     raise ValueError(f"{labels}: expected its images in a folder {images!r} in place of {folder!r}; say where they are")
 

@@ -128,6 +128,27 @@ def test_errors(made: Detections, run: Run) -> None:
     assert "Where the objects went" in Path("report/index.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("score", "warning"),
+    [
+        (
+            -2.5,
+            "1 of 1 confidences are below 0, such as -2.5: these predictions are left out; a confidence is from 0 to 1",
+        ),
+        (1e-4, "all predictions are left out: the highest confidence is 0.0001, and --conf 0.001"),
+        (0.5, ""),
+    ],
+)
+def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, run: Run, tmp_path: Path) -> None:
+    box = {"image_id": 1, "category_id": 1, "bbox": [0, 0, 4, 4]}
+    content = {"images": [{"id": 1}], "categories": [{"id": 1, "name": "cat"}], "annotations": [box]}
+    (tmp_path / "true.json").write_text(json.dumps(content))
+    (tmp_path / "found.json").write_text(json.dumps([{**box, "score": score}]))
+    files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
+    code, _, errors = run(*files, "--known-classes", "cat", "--no-standard")
+    assert (code, errors) == (0, f"openworld-metrics: warning: {warning}\n" if warning else "")
+
+
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
     assert (code, errors.count("\n")) == (0, 1)

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..places import files_in
 from ..reasons import reason
 from .aliases import aliases_of, spelling
-from .dataset import Dataset, Detections, find_image, predicted_boxes, split_by_image
+from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, split_by_image
 
 UNKNOWN = "unknown"
 _PREFIX = re.compile(r"comp\d_det_[^_]+_")
@@ -24,7 +25,7 @@ _PREFIX = re.compile(r"comp\d_det_[^_]+_")
 
 def are_class_files(folder: Path, dataset: Dataset) -> bool:
     """Whether the texts of a folder are named after classes, rather than after images of the data set."""
-    stems = [path.stem for path in folder.glob("*.txt")]
+    stems = [path.stem for path in files_in(folder, TXT)]
     if any(_PREFIX.match(stem) for stem in stems):
         return True
     images, classes = find_image(dataset), {*dataset.classes.values(), UNKNOWN}
@@ -36,7 +37,7 @@ def are_class_files(folder: Path, dataset: Dataset) -> bool:
 
 def _first_words(folder: Path) -> Iterator[str]:
     """The first word of each text of a folder."""
-    for path in sorted(filter(Path.is_file, folder.glob("*.txt"))):
+    for path in files_in(folder, TXT):
         with open(path, encoding="utf-8", errors="replace") as file:
             yield from next((line.split()[:1] for line in file if line.strip()), [])
 
@@ -70,7 +71,7 @@ def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
     """The files by the names of their classes in the data set."""
     classes = {*dataset.classes.values(), UNKNOWN}
     files: dict[str, Path] = {}
-    for path in sorted(folder.glob("*.txt")):
+    for path in files_in(folder, TXT):
         name = spelling(_class_of(path), classes)
         if name is None:
             raise ValueError(
@@ -90,7 +91,8 @@ def _class_of(path: Path) -> str:
 def _read(path: Path, images: Mapping[str, int], one_based: bool) -> np.ndarray:
     """The lines of a file, (n, 6): the image's index, the confidence, and x1, y1, x2, y2."""
     try:
-        lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+        # a name may hold blanks
+        lines = [line.strip().rsplit(maxsplit=5) for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {reason(error)}") from error
     places = [f"{path}:{number}" for number, cells in enumerate(lines, 1) if cells]
@@ -108,9 +110,9 @@ def _read(path: Path, images: Mapping[str, int], one_based: bool) -> np.ndarray:
 
 
 def _row(cells: list[str], images: Mapping[str, int], place: str) -> list[float]:
-    if len(cells) != 6:
-        raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {len(cells)} fields")
-    image = images.get(cells[0])
+    image, fields = images.get(cells[0]), len(cells) - 1 + len(cells[0].split())
+    if len(cells) != 6 or (image is None and fields > 6):
+        raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
     if image is None:
         raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}")
     try:

@@ -79,10 +79,7 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     parts = split_by_image(columns, table.image, len(places))
     files = [str(entry.get("file_name", entry["id"])) for entry in content["images"]]
     return Dataset(
-        _unique(
-            [PurePosixPath(name).with_suffix("").as_posix() if PurePosixPath(name).name else name for name in files],
-            path,
-        ),
+        _names(files, path),
         [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
         classes,
         [None if images is None else _existing(Path(images), name) for name in files],
@@ -125,11 +122,19 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
     return places
 
 
-def _unique(names: list[str], path: Path) -> list[str]:
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"{path}: expected each image once, got {twice} twice")
-    return names
+def _names(files: list[str], path: Path) -> list[str]:
+    """The names of images without suffixes; with them where images differ only in these."""
+    stems = [PurePosixPath(name).with_suffix("").as_posix() if PurePosixPath(name).name else name for name in files]
+    if len({*stems}) == len(stems):
+        return stems
+    if len({*files}) < len(files):
+        raise ValueError(f"{path}: expected each image once, got {_twice(files)} twice")
+    return files
+
+
+def _twice(names: Sequence[str]) -> str:
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
 
 
 def coco_size(entry: Mapping[str, Any]) -> Size | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from .aliases import aliases_of
 
+TXT = (".txt",)  # the suffix of labels, predictions and lists
 Boxes = dict[str, np.ndarray]
 Size = tuple[int, int]
 
@@ -80,23 +81,30 @@ def ids_of_names(names: Sequence[str]) -> list[int | str]:
 
 
 def find_image(dataset: Dataset) -> dict[str, int]:
-    """The indices of the images by name, and by the last part of a name if it is unique."""
-    stems: dict[str, list[int]] = {}
+    """The indices of the images by name, and by the end of a name below any of its folders, if it is unique.
+
+    >>> find_image(Dataset(["val/a/1", "val/b/1", "val/b/2"], [], {}, [], [], []))
+    {'a/1': 0, 'b/1': 1, 'b/2': 2, '2': 2, 'val/a/1': 0, 'val/b/1': 1, 'val/b/2': 2}
+    """
+    ends: dict[str, list[int]] = {}
     for i, name in enumerate(dataset.names):
-        stems.setdefault(PurePosixPath(name).name, []).append(i)
-    unique = {stem: places[0] for stem, places in stems.items() if len(places) == 1}
+        end = name.partition("/")[2]
+        while end:
+            ends.setdefault(end, []).append(i)
+            end = end.partition("/")[2]
+    unique = {end: places[0] for end, places in ends.items() if len(places) == 1}
     return {**unique, **{name: i for i, name in enumerate(dataset.names)}}
 
 
 def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     """The images of a data set that a text file lists, in the order of the file.
 
-    Parameters: image_set, a file with the name of an image in each line, or the last part of its name; further
+    Parameters: image_set, a file with the name of an image in each line, or the last parts of its name; further
     columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an image that the
     data set lacks, and for one that is listed twice.
     """
     images, places = find_image(dataset), []
-    for name, line in listed_images(Path(image_set)).items():
+    for name, line in listed_images(Path(image_set), images).items():
         if name not in images:
             raise ValueError(f"{image_set}:{line}: expected an image of the references, got {name!r}")
         places.append(images[name])
@@ -110,8 +118,8 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     )
 
 
-def listed_images(image_set: Path) -> dict[str, int]:
-    """The first word of each line of a list of images, with the line's number."""
+def listed_images(image_set: Path, images: Collection[str]) -> dict[str, int]:
+    """The images in a list, with the numbers of their lines: a whole line if it is an image, else its first word."""
     try:
         lines = image_set.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -119,7 +127,7 @@ def listed_images(image_set: Path) -> dict[str, int]:
         raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
     names: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
-        name = next(iter(line.split()), None)
+        name = line.strip() if line.strip() in images else next(iter(line.split()), None)
         if name in names:
             raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
         if name is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -13,12 +14,14 @@ from .dataset import Size
 def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
     """The ids of classes, from ids or names in COCO's or Pascal VOC's spelling; an integer is an id.
 
-    Raises ValueError for a name or, if classes have names, for an id that is not among them.
+    Raises ValueError for a name or, if classes have names, for an id that is not among them, and for a name of several.
 
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
     [0, 4, 7]
     """
-    by_name = {name: i for i, name in classes.items()}
+    by_name: dict[str, list[int]] = {}
+    for i, name in classes.items():
+        by_name.setdefault(name, []).append(i)
     ids = [_class_id(word, by_name) for word in words]
     others = [i for i in ids if classes and i not in classes]
     if others:
@@ -26,15 +29,16 @@ def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
     return ids
 
 
-def _class_id(word: str, by_name: Mapping[str, int]) -> int:
-    try:
+def _class_id(word: str, by_name: Mapping[str, Sequence[int]]) -> int:
+    if re.fullmatch(r"\s*[-+]?\d+\s*", word):
         return int(word)
-    except ValueError:
-        name = spelling(word, by_name)
+    name = spelling(word, by_name)
     if name is None:
         names = ", ".join(by_name) or "none, since the references have no names: use --names, or ids"
         raise ValueError(f"{word}: expected an id or the name of a class, of {names}")
-    return by_name[name]
+    if len(by_name[name]) > 1:
+        raise ValueError(f"{word}: expected an id, since {' and '.join(map(str, by_name[name]))} have this name")
+    return by_name[name][0]
 
 
 def _listed(classes: Mapping[int, str]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..places import files_below
 from ..reasons import named, readable
-from .dataset import Dataset, Detections, rename_classes, subset
+from .dataset import TXT, Dataset, Detections, rename_classes, subset
 from .registry import NAMES, PREDICTIONS, REFERENCES, Format, Options, Source, format_of
 from .voc import voc_list
 from .yolo.data import YAML, yolo_data_texts
@@ -58,17 +59,23 @@ def read_detections(
     results, by default "score"; the others as in `read_references`.
 
     Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
-    categories that the references lack, and, without `classes`, if ids of predictions may mean other classes than in
-    the references: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
+    categories that the references lack, and if ids of predictions may mean other classes than in the references and
+    names do not tell: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
     """
     options = Options(images, split, image_set, classes, unknown_class_id, one_based, score_field)
-    dataset, true = _references(Path(references), options)
+    source_of_truth = Path(references)
+    dataset, true = _references(source_of_truth, options)
     source = Source(Path(predictions), dataset)
     predicted = format_of(source, PREDICTIONS, "predictions in a folder, .json or .pt")
     if classes is None and not _same_ids(predicted, true):
         raise ValueError(
             f"{source.path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
             f" mean other classes than in {true.name} references; use --names data.yaml, or --names cat dog"
+        )
+    if classes is not None and source_of_truth.is_dir() and (true.ids, predicted.ids) == ("YOLO", "COCO"):
+        raise ValueError(
+            f"{references}: expected a data.yaml, since a folder of labels does not say what its ids mean, and COCO"
+            " counts classes otherwise; --names are those of the predicted classes"
         )
     detections = predicted.read(source, options)
     if classes is None or not dataset.classes or dict(classes) == dataset.classes:
@@ -86,7 +93,7 @@ def texts_read(
     truth = Path(references)
     for place in (None if predictions is None else Path(predictions), truth):
         if place is not None:
-            yield from place.rglob("*.txt") if place.is_dir() else [place]
+            yield from files_below(place, TXT) if place.is_dir() else [place]
     if image_set is not None:
         yield Path(image_set)
     if truth.suffix in YAML:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..places import files_in
 from ..reasons import named, reason
 from .class_files import are_class_files, read_class_files
 from .coco import coco_dataset, coco_detections, read_json
 from .dataset import Dataset, Detections
 from .dicts import load_dicts, read_dict_predictions, read_dicts
-from .voc import read_voc
+from .voc import XML, read_voc
 from .yolo.data import SPLITS, YAML, read_yolo_data
 from .yolo.labels import read_yolo, read_yolo_predictions
 
@@ -186,7 +187,7 @@ def _of_split(folder: Path, split: str) -> Path:
 
 
 REFERENCES = (
-    Format("VOC", NAMES, lambda source: any(source.path.glob("*.xml")), _read_voc),
+    Format("VOC", NAMES, lambda source: bool(files_in(source.path, XML)), _read_voc),
     Format("YOLO", "YOLO", _is_folder, _read_yolo),
     Format("YOLO", "YOLO", lambda source: source.path.suffix in YAML, _read_yolo_data),
     Format(

@@ -16,9 +16,11 @@ from xml.parsers import expat
 import numpy as np
 
 from ..images import SUFFIXES, find_images, implied_images
+from ..places import files_in
 from ..reasons import reason
 from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, true_boxes
 
+XML = (".xml",)
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
@@ -44,7 +46,7 @@ def read_voc(
     its image, for a missing image of the list, and if both `split` and `image_set` are set.
     """
     folder = Path(annotations)
-    files = {path.stem: path for path in sorted(folder.glob("*.xml"))}
+    files = {path.stem: path for path in files_in(folder, XML)}
     if not files:
         raise ValueError(f"{folder}: expected a folder with .xml files, got none")
     paths = _images(folder, files, images)
@@ -73,7 +75,7 @@ def _listed(
     if split is None and image_set is None:
         return None
     place = voc_list(folder, str(split)) if image_set is None else Path(image_set)
-    names = listed_images(place)
+    names = listed_images(place, images)
     for name, line in names.items():
         if name not in images:
             raise ValueError(f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither")
@@ -99,7 +101,7 @@ def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) 
             beside = implied_images(folder, "Annotations", "JPEGImages")
         except ValueError:
             return dict.fromkeys(files)
-        there = {path.stem: path for path in sorted(beside.iterdir()) if path.suffix.lower() in SUFFIXES}
+        there = {path.stem: path for path in files_in(beside, SUFFIXES)}
         return {**dict.fromkeys(files), **there}
     by_name: dict[str, Path | None] = {**find_images(images)}
     for name, path in files.items():

@@ -7,10 +7,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..images import SUFFIXES
+from ..places import files_below, files_by_place
 from .files import MAP_SUFFIXES
 from .layouts import PAIR, Layout, categories_of, layout_of
 from .lists import images_of_the_test, list_of, read_list
-from .places import files_below, files_by_place
 
 _MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
 _MASK_ENDING = "_mask"  # end of a mask's stem in several layouts

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ..places import files_below
 from .files import MAP_SUFFIXES
 from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images
 from .layouts import Layout
-from .places import files_below
 
 
 class AnomalyMaps(NamedTuple):

@@ -42,9 +42,9 @@ def undecided(
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
     seeds, as of `make_table`: results whose names differ only there are one model; keys to compare, by default all.
-    Returns a boolean for each number of a file with samples, except the best, and None where it cannot be compared, as
-    it has other samples, options or seeds than the best. Keys without a known direction are left out. Numbers equal to
-    the best do not differ.
+    Returns a boolean for each number of a file with samples, except the best, and None if the file has other samples,
+    options or seeds than the best. Keys without a known direction, and those that samples do not give, are left out.
+    Numbers equal to the best do not differ.
     Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
     of drawing both samples and seeds: Owen, The Pigeonhole Bootstrap, Annals of Applied Statistics 2007.
     """
@@ -77,8 +77,9 @@ def undecided(
         best = (max if known.higher else min)(values, key=lambda name: values[name])
         place: Key = key if group == OVERALL else (group, key)
         p_values = {name: _p_value(files, runs[best], runs[name], place) for name in values if name != best}
-        kept = not_rejected(p_values, chance)
-        alike |= {(name, group, key): kept.get(name) for name in p_values}
+        others = [name for name in p_values if not _share_samples(files, runs[best], runs[name])]
+        alike |= {(name, group, key): None for name in others}
+        alike |= {(name, group, key): kept for name, kept in not_rejected(p_values, chance).items()}
     return alike
 
 
@@ -99,7 +100,7 @@ def _values(
 
 def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str, str], place: Key) -> float | None:
     """The p-value of the difference of two models, with files by seed; None if they cannot be compared."""
-    if best.keys() != other.keys():
+    if not _share_samples(files, best, other):
         return None
     pairs = [files.difference(best[seed], other[seed], place) for seed in sorted(best)]
     differences = [pair for pair in pairs if pair is not None]
@@ -111,6 +112,11 @@ def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str,
         by_seed = np.take_along_axis(by_seed, drawn, axis=0)
     values = by_seed.mean(axis=0)
     return p_value(values[~np.isnan(values)])
+
+
+def _share_samples(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two models, with files by seed, have the same seeds, options and samples."""
+    return best.keys() == other.keys() and all(files.share_samples(best[seed], other[seed]) for seed in best)
 
 
 def not_rejected(p_values: Mapping[str, float | None], chance: float) -> dict[str, bool]:

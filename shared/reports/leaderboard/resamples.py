@@ -25,9 +25,13 @@ class ResampledFiles:
         self._n_resamples = n_resamples
         self._drawn: dict[str, Replicates] = {}
 
+    def share_samples(self, first: str, second: str) -> bool:
+        """Whether two files have the same metric, options and samples."""
+        return self._alike[first] == self._alike[second]
+
     def difference(self, first: str, second: str, key: Key) -> np.ndarray | None:
         """The difference of two files in each resample, (B,); None if they cannot be compared."""
-        if self._alike[first] != self._alike[second]:
+        if not self.share_samples(first, second):
             return None
         if first not in self._drawn:
             together = [name for name, alike in self._alike.items() if alike == self._alike[first]]

@@ -187,6 +187,7 @@ def test_spellings_of_names() -> None:
     assert {label for boxes in labels(both) for label in boxes} == {0, 6, 1}
     assert formats.class_ids(["airplane", "tv", "cat"], NAMES) == [0, 4, 1]
     assert formats.class_ids(["tv"], {0: "tvmonitor", 1: "tv"}) == [1]
+    assert formats.class_ids(["1_2", " 12", "-1"], {3: "1_2", 12: "x", -1: "y"}) == [3, 12, -1]
 
 
 def test_image_sets(voc: Path) -> None:

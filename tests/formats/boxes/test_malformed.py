@@ -196,8 +196,8 @@ ANNOTATIONS: dict[str, tuple[Any, str]] = {
         r": categories\[0\]: expected an integer id",
     ),
     "two of a name": (
-        {**COCO, "images": [*COCO["images"], {"id": 2, "file_name": "x.jpg"}]},
-        r": expected each image once, got x twice",
+        {**COCO, "images": [*COCO["images"], {"id": 2, "file_name": "x.png"}]},
+        r": expected each image once, got x.png twice",
     ),
     "no such image": (
         {**COCO, "annotations": [GOOD, {**GOOD, "image_id": 8}]},
@@ -479,6 +479,10 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: formats.class_ids(["yak"], {0: "cat"}),
         r"yak: expected an id or the name of a class, of cat",
     ),
+    "two of a name": (
+        lambda: formats.class_ids(["cat"], {1: "cat", 2: "cat"}),
+        r"cat: expected an id, since 1 and 2 have this name",
+    ),
     "no names": (
         lambda: formats.class_ids(["yak"], {}),
         r"of none, since the references have no names: use --names, or ids",
@@ -536,7 +540,8 @@ def test_a_few_lines_that_mean_gigabytes(tmp_path: Path) -> None:
 
 
 def test_an_alias_of_a_word(tmp_path: Path) -> None:
-    write(tmp_path, {"images/x.png": "", "data.yaml": "train: &images images\nval: *images\nnames: {0: 1.5, 3: 7}"})
+    yaml = "train: &images images\nval: *images\nnames: {0: 1.5, 3: 7}"
+    write(tmp_path, {"images/x.png": "", "labels/x.txt": "", "data.yaml": yaml})
     assert formats.read_yolo_data(tmp_path / "data.yaml").classes == {0: "1.5", 3: "7"}
 
 

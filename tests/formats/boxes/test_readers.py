@@ -149,6 +149,8 @@ def test_an_exporters_data_yaml(tmp_path: Path) -> None:
     """Without path, and with folders as seen from a folder that is not there."""
     picture(tmp_path / "valid/images/x.png", 8, 8)
     (tmp_path / "data.yaml").write_text("val: ../valid/images\nnc: 1\nnames: ['cat']\n")
+    (tmp_path / "valid/labels").mkdir()
+    (tmp_path / "valid/labels/x.txt").touch()
     assert formats.read_yolo_data(tmp_path / "data.yaml").names == ["x"]
 
 
@@ -299,3 +301,115 @@ def test_names_and_sizes_of_coco_reach_the_tables(tmp_path: Path) -> None:
     unsized = read._replace(dataset=read.dataset._replace(sizes=[None, *read.dataset.sizes[1:]]))
     results = evaluation.evaluate_detections(unsized, scenes.KNOWN, standard=False, **options)["openset_metrics"]
     assert "width" not in results["per_image"]
+
+
+def yolo_set(folder: Path, *names: str, **texts: str) -> None:
+    """A YOLO data set: images of 8 × 8 pixels, and text files by their paths, with _ for a slash."""
+    for name in names:
+        picture(folder / "images" / name, 8, 8)
+    for place, text in texts.items():
+        path = folder / f"{place.replace('_', '/')}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+BOX = "0 .5 .5 .5 .5"
+
+
+def test_images_with_one_stem_stay_apart(tmp_path: Path) -> None:
+    """The object is in a/1, the prediction in b/1: pycocotools would take both for image 1."""
+    yolo_set(tmp_path, "a/1.png", "b/1.png", "b/x.png", labels_a_1=BOX, labels_b_1="", pred_b_1=f"{BOX} .9")
+    read = formats.read_detections(tmp_path / "pred", tmp_path / "labels")
+    results = evaluation.evaluate_detections(read, [0])
+    assert results["openset_metrics"]["TP_known"] == 0
+    assert results["standard_metrics"] == dict.fromkeys(("mAP50", "mAP50-95", "precision", "recall"), 0.0)
+
+
+def test_suffixes_in_capitals_links_and_hidden_files(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "a.png", "b.PNG", ".c.png", ".ipynb_checkpoints/a.png", labels_a=BOX, labels_b=BOX)
+    (tmp_path / "labels/b.txt").rename(tmp_path / "labels/b.TXT")
+    (tmp_path / "labels/.a.txt").write_text(BOX)
+    yolo_set(tmp_path / "more", "d.png", labels_d=BOX)
+    (tmp_path / "images/linked").symlink_to(tmp_path / "more/images")
+    (tmp_path / "labels/linked").symlink_to(tmp_path / "more/labels")
+    (tmp_path / "data.yaml").write_text("val: images\nnames: [cat]\n")
+    for place in ("labels", "data.yaml"):
+        read = formats.read_references(tmp_path / place)
+        assert {name: len(boxes["labels"]) for name, boxes in zip(read.names, read.references)} == {
+            "a": 1,
+            "b": 1,
+            "linked/d": 1,
+        }
+    box = "".join(f"<{corner}>{at}</{corner}>" for corner, at in zip(("xmin", "ymin", "xmax", "ymax"), (1, 1, 4, 4)))
+    page = f"<a><object><name>cat</name><bndbox>{box}</bndbox></object></a>"
+    (tmp_path / "xml").mkdir()
+    for name in ("a.xml", "b.XML"):
+        (tmp_path / "xml" / name).write_text(page)
+    assert [len(boxes["labels"]) for boxes in formats.read_voc(tmp_path / "xml").references] == [1, 1]
+
+
+def test_predictions_of_an_image_in_another_folder(tmp_path: Path) -> None:
+    line = f"{BOX} .9"
+    yolo_set(tmp_path, "val/1.png", "val/2.png", labels_val_2=BOX, run_labels_1=line, run_labels_2=line)
+    (tmp_path / "data.yaml").write_text("val: images/val\nnames: [cat]\n")
+    for place in ("run", "run/labels"):
+        read = formats.read_detections(tmp_path / place, tmp_path / "data.yaml")
+        assert [len(boxes["labels"]) for boxes in read.predictions] == [1, 1]
+    yolo_set(tmp_path, pred_train_1=line, pred_val_2=line)
+    with pytest.raises(ValueError, match=r"train/1.txt: expected predictions for an image of the references, got no"):
+        formats.read_detections(tmp_path / "pred", tmp_path / "data.yaml")
+    (tmp_path / "pred/train/1.txt").rename(tmp_path / "pred/classes.txt")
+    read = formats.read_detections(tmp_path / "pred", tmp_path / "data.yaml")
+    assert [len(boxes["labels"]) for boxes in read.predictions] == [0, 1]
+
+
+def test_names_of_other_ids_than_a_label_folder_has(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "1.png", labels_1=BOX)
+    (tmp_path / "data.yaml").write_text("val: images\nnames: [cat, dog]\n")
+    results = [{"image_id": 1, "category_id": 1, "bbox": [2, 2, 4, 4], "score": 0.9}]
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    names = {1: "cat", 2: "dog"}
+    with pytest.raises(ValueError, match=r"labels: expected a data.yaml, since a folder of labels does not say what"):
+        formats.read_detections(tmp_path / "results.json", tmp_path / "labels", classes=names)
+    read = formats.read_detections(tmp_path / "results.json", tmp_path / "data.yaml", classes=names)
+    assert read.predictions[0]["labels"].tolist() == [0]
+
+
+def test_a_label_without_a_name_and_no_label_at_all(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "1.png", "2.png")
+    (tmp_path / "data.yaml").write_text("\ufeffval: val.txt\nnames: [cat, dog]\n")
+    (tmp_path / "val.txt").write_text("\ufeffimages/1.png\nimages/2.png\n")
+    with pytest.raises(
+        ValueError, match=r"data.yaml: expected labels of val, got no .*labels/1.txt, and none of other"
+    ):
+        formats.read_yolo_data(tmp_path / "data.yaml")
+    yolo_set(tmp_path, labels_2=f"{BOX}\n5 .5 .5 .5 .5")
+    with pytest.raises(ValueError, match=r"labels/2.txt: expected classes of .*data.yaml, 0, 1, got 5"):
+        formats.read_yolo_data(tmp_path / "data.yaml")
+
+
+def test_names_with_blanks(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "x y.png", "z.png", labels_z=BOX)
+    (tmp_path / "data.yaml").write_text("val: images\nnames: [cat]\n")
+    (tmp_path / "list.txt").write_text("x y\nz 1\n")
+    read = formats.read_references(tmp_path / "data.yaml", image_set=tmp_path / "list.txt")
+    assert read.names == ["x y", "z"]
+    (tmp_path / "voc").mkdir()
+    (tmp_path / "voc/cat.txt").write_text("x y 0.5 1 1 8 8\nz 0.25 1 1 8 8\n")
+    found = formats.read_detections(tmp_path / "voc", tmp_path / "data.yaml")
+    assert [boxes["scores"].tolist() for boxes in found.predictions] == [[0.5], [0.25]]
+
+
+def test_coco_images_that_differ_in_their_suffix(tmp_path: Path) -> None:
+    files = ["a.jpg", "a.png", "v1.5", "v1.6"]
+    content = {"images": [{"id": i, "file_name": name} for i, name in enumerate(files)], "categories": []}
+    (tmp_path / "x.json").write_text(json.dumps({**content, "annotations": []}))
+    assert formats.read_coco(tmp_path / "x.json").names == files
+
+
+def test_less_confident_predictions_are_called_unknown_by_standard_metrics_too(tmp_path: Path) -> None:
+    made = scenes.scene(3)
+    for below in (0.3, 0.7):
+        unsure = evaluation.evaluate_detections(made, scenes.KNOWN, unknown_below=below)
+        left_out = evaluation.evaluate_detections(made, scenes.KNOWN, conf_threshold=below)
+        assert unsure["standard_metrics"] == left_out["standard_metrics"]

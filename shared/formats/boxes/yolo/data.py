@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ....extras import extra
 from ...images import find_images
 from ...reasons import named, readable, reason
@@ -25,17 +27,26 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     sought from the file's folder, then from the working directory. split, one of the three.
 
     Returns the images of the split with the labels of …/labels/… beside …/images/…; images without a text file have no
-    objects. Raises ValueError for a file without them, and with file and line for a malformed label.
+    objects. Raises ValueError for a file without them, for a split without a single text file, for a label whose class
+    has no name, and with file and line for a malformed label.
     """
     data = Path(data)
     content, root, places = _opened(data, split)
     images = [path for place in places for path in _images(data, root, place)]
-    texts = [_text_of(path) for path in images]
+    texts = [text if text.is_file() else None for text in map(_text_of, images)]
     names = [_name(path) for path in images]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
-    return yolo_dataset(names, images, [text if text.is_file() else None for text in texts], class_names(content, data))
+    classes = class_names(content, data)
+    if not any(texts):
+        raise ValueError(f"{data}: expected labels of {split}, got no {_text_of(images[0])}, and none of other images")
+    dataset = yolo_dataset(names, images, texts, classes)
+    for text, boxes in zip(texts, dataset.references):
+        others = boxes["labels"][~np.isin(boxes["labels"], [*classes])]
+        if len(others):
+            raise ValueError(f"{text}: expected classes of {data}, {', '.join(map(str, classes))}, got {others[0]}")
+    return dataset
 
 
 def yolo_data_texts(data: str | Path, split: str = "val") -> Iterator[Path]:
@@ -77,7 +88,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
             return node
 
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader)
+        content = yaml.load(path.read_text(encoding="utf-8-sig"), Loader)
     except (UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path}: {reason(error)}") from error
     except yaml.MarkedYAMLError as error:
@@ -134,7 +145,7 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
     if place.suffix != ".txt":
         raise ValueError(f"{data}: expected a folder of images or a .txt that lists them, got {place}")
     with named(place):
-        lines = place.read_text(encoding="utf-8").splitlines()
+        lines = place.read_text(encoding="utf-8-sig").splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip():
             paths = [place.parent / line.strip(), root / line.strip()]
@@ -145,11 +156,12 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
 
 
 def _text_of(image: Path) -> Path:
-    """…/images/val/x.jpg → …/labels/val/x.txt; beside the image if no folder is called images."""
+    """…/images/val/x.jpg → …/labels/val/x.txt, or x.TXT; beside the image if no folder is called images."""
     parts = list(image.parts)
     if "images" in parts[:-1]:
         parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"
-    return Path(*parts).with_suffix(".txt")
+    text, capital = (Path(*parts).with_suffix(suffix) for suffix in (".txt", ".TXT"))
+    return capital if capital.is_file() and not text.is_file() else text
 
 
 def _name(image: Path) -> str:

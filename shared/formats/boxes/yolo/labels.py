@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from ...images import find_images, image_size, implied_images
+from ...places import files_below
 from ..dataset import (
+    TXT,
     Boxes,
     Dataset,
     Detections,
@@ -46,15 +49,19 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     """Read a folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
 
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
-    like the last part of their names; dataset, the images and their sizes.
+    like the last parts of their names, in that folder or below it; dataset, the images and their sizes.
 
     Returns the predictions of the data set's images; images without a text file have none.
-    Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
+    Raises ValueError, with file and line, for a malformed line, and for a text file without its image: that of another
+    folder, such as train/001.txt for val/001, is not taken.
     """
     places, texts = find_image(dataset), find_texts(Path(labels))
+    shared = os.path.commonpath([path.parent for path in texts.values()])  # such as labels/ of a run
     predictions: list[Boxes | None] = [None] * len(dataset.names)
     for name, path in texts.items():
-        place = places.get(name, places.get(path.stem))
+        place = places.get(name, places.get(path.relative_to(shared).with_suffix("").as_posix()))
+        if place is None and path.name in LISTS_OF_CLASSES:
+            continue
         if place is None:
             raise ValueError(f"{path}: expected predictions for an image of the references, got no such image")
         if predictions[place] is not None:
@@ -78,7 +85,8 @@ def yolo_dataset(
 
 def find_texts(folder: Path) -> dict[str, Path]:
     """The text files in a folder and below it, by their paths in the folder without the suffix."""
-    texts = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.txt"))}
+    paths = files_below(folder, TXT) if folder.is_dir() else []
+    texts = {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
     if not texts:
         raise ValueError(
             f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"
