@@ -112,6 +112,8 @@ def from_files(arguments: Mapping[str, Any], references: str, summarise: Summari
     detections = detections_of(arguments, references, arguments["predictions"])
     classes = detections.dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    if detections.unknown_class_id is not None:
+        options["unknown_class_id"] = detections.unknown_class_id
     shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
     results = evaluate_detections(detections, known, **shown, **options)
     if arguments["iou"] is not None:

@@ -74,6 +74,7 @@ def evaluate_detections(
     Returns "openset_metrics", the results of openset_detection, "standard_metrics", the results of `standard_metrics`,
     and "kinds", the kind of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
+    options = with_unknown_id(detections, options)
     openset = openset_summary(
         detections, known_classes=list(known_classes), progress=progress, summarise=summarise, **options
     )
@@ -97,6 +98,7 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
+    options = with_unknown_id(detections, options)
     return with_names_in_tables(
         openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
     )
@@ -112,7 +114,7 @@ def openset_summary(
     """The `Summary` of `openset_metrics`, without names and sizes."""
     if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
         raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
-    metric = OpenSetDetection(**options)
+    metric = OpenSetDetection(**with_unknown_id(detections, options))
     true, predicted = detections.dataset.references, detections.predictions
     with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
@@ -140,6 +142,9 @@ def compare_detections(
         raise ValueError("first, second: expected detections on the same images, got others")
     drawn: dict[str, Any] = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
     drawn |= {} if confidence_level is None else {"confidence_level": confidence_level}
+    if first.unknown_class_id != second.unknown_class_id:
+        raise ValueError("first, second: expected boxes called unknown to have one id, got two")
+    options = with_unknown_id(first, options)
     return compare(
         OpenSetDetection(known_classes=list(known_classes), **options),
         first.predictions,
@@ -147,6 +152,18 @@ def compare_detections(
         references=first.dataset.references,
         **drawn,
     )
+
+
+def with_unknown_id(detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with the id of boxes called unknown, if they got a new one. Raises ValueError if options have another."""
+    new = detections.unknown_class_id
+    if new is None:
+        return dict(options)
+    if options.get("unknown_class_id", new) != new:
+        got = options["unknown_class_id"]
+        name = detections.dataset.classes.get(got, "another")
+        raise ValueError(f"unknown_class_id: expected {new}, as of the detections, got {got}, which is class {name!r}")
+    return {**options, "unknown_class_id": new}
 
 
 def summary(

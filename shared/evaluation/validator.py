@@ -73,7 +73,7 @@ class OpenSetValidator:
         metrics do.
         """
         dataset = read_yolo_data(self.data, split)
-        known = class_ids([str(name) for name in self.known_classes], dataset.classes)
+        known = class_ids(self.known_classes, dataset.classes)
         model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
         return evaluate_detections(self.detections, known, standard=standard, summarise=summarise, **self.options)

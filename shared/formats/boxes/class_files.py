@@ -48,15 +48,18 @@ def read_class_files(
     """Read a folder of Pascal VOC results, one file for each class.
 
     Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or "unknown";
-    dataset, with the images that the lines name, by their names or the last part of them; unknown_class_id, the id of
-    boxes in the file of "unknown"; one_based, False for pixels that count from 0.
+    dataset, with the images that the lines name, by their names or the end of them; unknown_class_id, the id of boxes
+    in the file of "unknown", or a new one if the data set has another class of that number; one_based, False for pixels
+    that count from 0.
 
     Returns the predictions of the data set's images, none for an image without a line. Raises ValueError, with file and
     line, for a file that names no class, a second file of a class, a line without six fields, a malformed number, and
     an image that the data set lacks.
     """
     files = _files_by_class(Path(folder), dataset)
-    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown_class_id}
+    taken = dataset.classes.get(unknown_class_id, UNKNOWN) != UNKNOWN
+    unknown = 1 + max(dataset.classes) if taken else None
+    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown_class_id if unknown is None else unknown}
     images = find_image(dataset)
     tables = [_read(path, images, one_based) for path in files.values()]
     labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
@@ -64,7 +67,7 @@ def read_class_files(
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
     aliases = aliases_of(map(_class_of, files.values()), files)
-    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases)
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown)
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:

@@ -43,11 +43,14 @@ class Detections(NamedTuple):
     dataset: the images and their true boxes
     predictions: for each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
     aliases: predicted class names that the data set spells differently, each with the data set's spelling
+    unknown_class_id: the class id of boxes called unknown, if they got a new one, since the data set uses the
+        detector's for another class
     """
 
     dataset: Dataset
     predictions: list[Boxes]
     aliases: Mapping[str, str] = MappingProxyType({})
+    unknown_class_id: int | None = None
 
 
 def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None = None) -> Boxes:
@@ -143,9 +146,10 @@ def rename_classes(
     """Translate the class ids of predictions, by their `names`, to the ids of the data set.
 
     Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;
-    unknown_class_id, which stays as it is. Names that the data set lacks get new ids, above all of its own. Returns
-    the detections with the ids of the data set. Raises ValueError for a predicted id without a name, and for a name
-    that stands for two classes.
+    unknown_class_id, which stays as it is, unless the data set has another class of that number. It then gets a new id,
+    `Detections.unknown_class_id`, as do names that the data set lacks, above all of its own. Returns the detections
+    with the ids of the data set. Raises ValueError for a predicted id without a name, and for a name that stands for
+    two classes.
     """
     ours = {name: i for i, name in detections.dataset.classes.items()}
     if len(ours) < len(detections.dataset.classes) or len(set(names.values())) < len(names):
@@ -154,9 +158,11 @@ def rename_classes(
     aliases = aliases_of([name for name in names.values() if name not in ours], free)
     new = max([*ours.values(), *names, unknown_class_id], default=0) + 1
     table = {i: ours.get(aliases.get(name, name), new + i) for i, name in sorted(names.items())}
-    table[unknown_class_id] = unknown_class_id
+    taken = unknown_class_id in ours.values() and table.get(unknown_class_id) != unknown_class_id
+    unknown = 1 + max([*ours.values(), *table.values()]) if taken else None
+    table[unknown_class_id] = unknown_class_id if unknown is None else unknown
     renamed = [_renamed(boxes, table) for boxes in detections.predictions]
-    return Detections(detections.dataset, renamed, {**detections.aliases, **aliases})
+    return Detections(detections.dataset, renamed, {**detections.aliases, **aliases}, unknown)
 
 
 def _renamed(boxes: Boxes, table: Mapping[int, int]) -> Boxes:

@@ -51,17 +51,13 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
     """
     ids = _image_ids(predictions, "predictions")
     boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
-    if ids is None:
-        ids = _ids_of_files(predictions, dataset)
-    if ids is None:
+    places = _places_of_files(predictions, dataset) if ids is None else _places_of_ids(ids, dataset)
+    if places is None:
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
         return Detections(dataset, boxes)
-    by_id = dict(zip(ids, boxes))
-    unknown = [i for i, key in enumerate(ids) if key not in set(dataset.ids)]
-    if unknown:
-        raise ValueError(f"predictions[{unknown[0]}]: expected an image of the references, got {ids[unknown[0]]!r}")
-    return Detections(dataset, [by_id[key] if key in by_id else no_predictions() for key in dataset.ids])
+    by_place = dict(zip(places, boxes))
+    return Detections(dataset, [by_place.get(i, no_predictions()) for i in range(len(dataset.names))])
 
 
 def load_dicts(path: Path) -> Any:
@@ -70,13 +66,42 @@ def load_dicts(path: Path) -> Any:
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 
 
-def _ids_of_files(predictions: Dicts, dataset: Dataset) -> list[int | str] | None:
-    """The ids of images, from the `path` of their results; None if a path is not in the data set."""
-    places = find_image(dataset)
-    stems = [PurePath(str(getattr(image, "path", ""))).stem for image in predictions]
-    if not stems or len(set(stems)) < len(stems) or not all(stem in places for stem in stems):
+def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int]:
+    """The indices of images with these ids."""
+    places = {key: i for i, key in enumerate(dataset.ids)}
+    if len(places) < len(dataset.ids):
+        raise ValueError(
+            f"predictions: expected images with different ids, got {len(places)} of {len(dataset.ids)} images"
+        )
+    for i, key in enumerate(ids):
+        if key not in places:
+            raise ValueError(f"predictions[{i}]: expected an image of the references, got {key!r}")
+    return [places[key] for key in ids]
+
+
+def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
+    """The indices of images, from the `path` of their results; None if no path is of an image, as of results of arrays.
+
+    Raises ValueError if some paths are of images and others are not, or of the same ones.
+    """
+    images = find_image(dataset)
+    places = [_place(PurePath(str(getattr(image, "path", ""))), images) for image in predictions]
+    if all(place is None for place in places):
         return None
-    return [dataset.ids[places[stem]] for stem in stems]
+    seen: dict[int, int] = {}
+    for i, (image, place) in enumerate(zip(predictions, places)):
+        if place is None or place in seen:
+            expected = "an image of the references" if place is None else "each image once"
+            raise ValueError(f"predictions[{i}]: expected {expected}, got {getattr(image, 'path', 'none')}")
+        seen[place] = i
+    return [*seen]
+
+
+def _place(path: PurePath, images: Mapping[str, int]) -> int | None:
+    """The index of the image whose name is the longest end of a path, without its suffix; None if there is none."""
+    parts = path.with_suffix("").parts if path.name else ()
+    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((images[end] for end in ends if end in images), None)
 
 
 def _predicted(image: Any, place: str) -> Boxes:
@@ -166,13 +191,18 @@ def _image_ids(images: Any, name: str) -> list[int | str] | None:
     keys = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]
     if not keys:
         return None
-    ids = [key if isinstance(key, str) else _image_id(_array(key, f"{name}: image_id"), name) for key in keys]
+    ids = [key if isinstance(key, str) else _image_id(key, name) for key in keys]
     if len(ids) < len(images) or len(set(ids)) < len(ids):
         raise ValueError(f"{name}: expected an image_id of its own in each dict, got {len(set(ids))} of {len(images)}")
     return ids
 
 
-def _image_id(key: np.ndarray, name: str) -> int:
-    if key.size != 1 or key.item() != round(key.item()):
-        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {key.tolist()!r:.60}")
-    return int(key.item())
+def _image_id(key: Any, name: str) -> int:
+    """An id with all its digits. Raises ValueError for a fraction, and for a float that may be another id rounded."""
+    integers = np.asarray(key.detach().cpu()) if hasattr(key, "detach") else np.asarray(key)
+    array = integers if integers.dtype.kind in "iu" else _array(key, f"{name}: image_id")
+    if array.size != 1 or array.item() != round(array.item()):
+        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {array.tolist()!r:.60}")
+    if array.dtype.kind == "f" and abs(array.item()) >= 2**53:
+        raise ValueError(f"{name}: expected image_id to be an integer, got a float as large as {array.item():g}")
+    return int(array.item())

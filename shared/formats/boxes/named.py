@@ -11,13 +11,13 @@ from .aliases import spelling
 from .dataset import Size
 
 
-def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
-    """The ids of classes, from ids or names in COCO's or Pascal VOC's spelling; an integer is an id.
+def class_ids(words: Sequence[str | int], classes: Mapping[int, str]) -> list[int]:
+    """The ids of classes, from names in COCO's or Pascal VOC's spelling, or ids; "7" is the class called 7, if any is.
 
     Raises ValueError for a name or, if classes have names, for an id that is not among them, and for a name of several.
 
-    >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"})
-    [0, 4, 7]
+    >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"}), class_ids(["7"], {1: "7", 7: "8"})
+    ([0, 4, 7], [1])
     """
     by_name: dict[str, list[int]] = {}
     for i, name in classes.items():
@@ -29,10 +29,12 @@ def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
     return ids
 
 
-def _class_id(word: str, by_name: Mapping[str, Sequence[int]]) -> int:
-    if re.fullmatch(r"\s*[-+]?\d+\s*", word):
+def _class_id(word: str | int, by_name: Mapping[str, Sequence[int]]) -> int:
+    if not isinstance(word, str):
         return int(word)
     name = spelling(word, by_name)
+    if name is None and re.fullmatch(r"\s*[-+]?\d+\s*", word):
+        return int(word)
     if name is None:
         names = ", ".join(by_name) or "none, since the references have no names: use --names, or ids"
         raise ValueError(f"{word}: expected an id or the name of a class, of {names}")

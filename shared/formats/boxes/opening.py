@@ -55,8 +55,8 @@ def read_detections(
 
     Parameters: predictions, a folder of YOLO predictions or of Pascal VOC results (a file a class), COCO results
     (.json), or dicts as of torchvision (.json, .pt); classes, id → name of the predictions, which get the ids that the
-    references have for these names; unknown_class_id, which is kept; score_field, the name of the confidence in COCO
-    results, by default "score"; the others as in `read_references`.
+    references have for these names; unknown_class_id, as of `rename_classes`; score_field, the name of the confidence
+    in COCO results, by default "score"; the others as in `read_references`.
 
     Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
     categories that the references lack, and if ids of predictions may mean other classes than in the references and

@@ -413,3 +413,65 @@ def test_less_confident_predictions_are_called_unknown_by_standard_metrics_too(t
         unsure = evaluation.evaluate_detections(made, scenes.KNOWN, unknown_below=below)
         left_out = evaluation.evaluate_detections(made, scenes.KNOWN, conf_threshold=below)
         assert unsure["standard_metrics"] == left_out["standard_metrics"]
+
+
+@pytest.mark.parametrize("known", [["cat"], ["cat", "dog"]])
+def test_a_detectors_unknown_class_that_is_another_class_of_the_references(known: list[str], tmp_path: Path) -> None:
+    """The detector calls both by their names; its class 2 is unknown, that of the references is dog."""
+    boxes = [[0, 0, 10, 10], [50, 50, 10, 10]]
+    content = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 100}],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+        "annotations": [{"id": i, "image_id": 1, "category_id": i, "bbox": box} for i, box in enumerate(boxes, 1)],
+    }
+    (tmp_path / "true.json").write_text(json.dumps(content))
+    yolo_set(tmp_path, pred_a="0 .05 .05 .1 .1 .9\n1 .55 .55 .1 .1 .9\n2 .9 .9 .1 .1 .9")
+    names = dict(enumerate(("cat", "dog", "unknown")))
+    read = formats.read_detections(tmp_path / "pred", tmp_path / "true.json", classes=names, unknown_class_id=2)
+    results = evaluation.evaluate_detections(read, formats.class_ids(known, read.dataset.classes))["openset_metrics"]
+    unknown = len(known) == 1
+    assert (results["TP_known"], results["FP_known"], results["TP_unknown"]) == (len(known), int(unknown), 0)
+    assert results["U-Recall"] == 0.0
+    with pytest.raises(
+        ValueError, match=r"unknown_class_id: expected \d+, as of the detections, got 2, which is class 'dog'"
+    ):
+        evaluation.evaluate_detections(read, [1], unknown_class_id=2)
+    (tmp_path / "voc").mkdir()
+    (tmp_path / "voc/unknown.txt").write_text("a 0.5 1 1 10 10\n")
+    voc = formats.read_detections(tmp_path / "voc", tmp_path / "true.json", unknown_class_id=2)
+    assert voc.unknown_class_id == voc.predictions[0]["labels"][0] == 3
+
+
+def test_large_ids_of_dicts(tmp_path: Path) -> None:
+    ids = [2**53, 2**53 + 1, 1234567890123456789]
+    boxes = [{"image_id": i, "boxes": [[0, 0, 1, 1]], "labels": [0]} for i in ids]
+    found = [{**box, "scores": [0.5]} for box in boxes[1:]]
+    read = formats.read_dict_predictions(found, formats.read_dicts(boxes))
+    assert [len(image["labels"]) for image in read.predictions] == [0, 1, 1]
+    with pytest.raises(ValueError, match=r"expected image_id to be an integer, got a float as large as 9.00"):
+        formats.read_dicts([{**boxes[0], "image_id": 2.0**53}])
+
+
+def test_results_with_paths(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "a/1.png", "b/1.png", "2.png", labels_a_1=BOX)
+    dataset = formats.read_references(tmp_path / "labels")
+
+    def result(path: str, score: float) -> Any:
+        one = {"boxes": [[0, 0, 1, 1]], "scores": [score], "labels": [0]}
+        return type("Results", (dict,), {"path": path})(one)
+
+    read = formats.read_dict_predictions([result("/x/b/1.png", 0.2), result("/x/a/1.png", 0.1)], dataset)
+    assert {name: boxes["scores"].tolist() for name, boxes in zip(dataset.names, read.predictions)} == {
+        "2": [],
+        "a/1": [0.1],
+        "b/1": [0.2],
+    }
+    arrays = [result(f"image{i}.jpg", i / 8) for i in range(3)]
+    assert [boxes["scores"].tolist() for boxes in formats.read_dict_predictions(arrays, dataset).predictions] == [
+        [0.0],
+        [0.125],
+        [0.25],
+    ]
+    for wrong, message in ((["a/1.png", "c/3.png", "2.png"], r"\[1\]: expected an image of"), (["2.png"] * 3, "once")):
+        with pytest.raises(ValueError, match=rf"predictions.*{message}"):
+            formats.read_dict_predictions([result(path, 0.5) for path in wrong], dataset)

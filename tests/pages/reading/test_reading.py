@@ -356,7 +356,9 @@ def test_numbered_columns_in_any_order(runners: Any, tmp_path: Path) -> None:
     for order in (range(12), sorted(range(12), key=str), range(11, -1, -1)):
         table = pd.DataFrame({f"logit_{k}": matrix[:, k] for k in order} | {"label": [3, 11, 0, 10]})
         table.to_csv(tmp_path / "table.csv", index=False)
-        assert json.loads(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {"accuracy@1": 1.0}
+        assert json.loads(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {
+            "accuracy@1": 1.0
+        }
     arrays = {name: np.zeros(2) for name in ("a10", "a9", "b1", "b3", "c1", "c_1", "d1", "a11")}
     assert runs(Data(arrays)) == {"a9 … a11": ["a9", "a10", "a11"]}
 
