@@ -46,7 +46,8 @@ def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: i
     glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
     # a suffix follows a complete name, as in 000_mask.png
     for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
-        if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
-            place = path.relative_to(folder)
+        place = path.relative_to(folder)
+        shown = not any(part.startswith(".") for part in place.parts)
+        if path.suffix.lower() in suffixes and shown and path.is_file():
             by_place[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
     return dict(by_place)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from openworld_metrics.evaluation.map_reading import file_problems
 from openworld_metrics.formats.maps import files as map_files
 from openworld_metrics.formats.maps.layouts import NAMES
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
-from tests.evaluation.trees import SHAPE, write_map, write_mask, write_tree
+from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask, write_tree
 
 FINE = np.zeros(SHAPE, dtype=np.float32)
 MAP = Path("maps/nut/test/crack/001.tiff")
@@ -228,6 +230,119 @@ def test_every_kind_of_mask(mode: str, tmp_path: Path) -> None:
     np.save(tmp_path / "mask.npy", mask.astype(np.float32) * 0.1)
     for path in tmp_path.iterdir():
         assert (map_files.read_mask(path) == mask).all()
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tiff"])
+def test_masks_with_palettes(suffix: str, tmp_path: Path) -> None:
+    """Indices if the first colour is black; greys where a writer puts white first, as Pillow's quantize does."""
+    mask = np.random.default_rng(0).random(SHAPE) > 0.5
+    inverted = Image.fromarray((~mask).astype(np.uint8), "L")
+    for number, palette in enumerate(([255, 255, 255, 0, 0, 0], [200, 200, 200, 0, 0, 0])):
+        inverted.putpalette(palette + [0] * (768 - len(palette)))
+        inverted.save(tmp_path / f"{number}{suffix}")
+        assert (map_files.read_mask(tmp_path / f"{number}{suffix}") == mask).all()
+    Image.fromarray(mask).convert("RGB").quantize(2).save(tmp_path / f"q{suffix}")
+    assert (map_files.read_mask(tmp_path / f"q{suffix}") == mask).all()
+    numbers = Image.fromarray(mask.astype(np.uint8) * 7, "L")
+    numbers.putpalette([0, 0, 0] + [200, 0, 0] * 255)
+    numbers.save(tmp_path / f"voc{suffix}")
+    assert (map_files.read_mask_values(tmp_path / f"voc{suffix}") == mask * 7).all()
+    numbers.putpalette([200, 0, 0] + [0, 0, 0] * 255)
+    numbers.save(tmp_path / f"red{suffix}")
+    with pytest.raises(ValueError, match=rf"red{suffix}: expected a palette of greys, or one that begins with black"):
+        map_files.read_mask(tmp_path / f"red{suffix}")
+
+
+def test_a_map_with_a_palette(tmp_path: Path) -> None:
+    picture = Image.fromarray(np.zeros(SHAPE, np.uint8), "L")
+    picture.putpalette([9, 8, 7] * 256)
+    picture.save(tmp_path / "map.tiff")
+    with pytest.raises(ValueError, match=r"map.tiff: expected numbers, got the indices of a palette"):
+        map_files.read_map(tmp_path / "map.tiff")
+
+
+@pytest.mark.parametrize("suffix", ["jpg", "webp"])
+def test_masks_saved_with_loss(suffix: str, tmp_path: Path) -> None:
+    """Compression leaves values around a region, all of which would count as anomalous."""
+    mask = np.zeros((32, 32), np.uint8)
+    mask[9:20, 7:18] = 255
+    Image.fromarray(mask).save(tmp_path / f"mask.{suffix}")
+    with pytest.raises(ValueError, match=rf"mask.{suffix}: expected 0 and \d+ alone, got \d+, as formats with loss"):
+        map_files.read_mask(tmp_path / f"mask.{suffix}")
+    Image.fromarray(np.full((32, 32), 255, np.uint8)).save(tmp_path / f"all.{suffix}")
+    assert map_files.read_mask(tmp_path / f"all.{suffix}").all()
+    if suffix == "webp":
+        Image.fromarray(mask // 2 + mask // 255).save(tmp_path / "whole.webp", lossless=True)
+        assert (map_files.read_mask(tmp_path / "whole.webp") == (mask > 0)).all()
+
+
+def test_masks_in_transparency_in_inks_and_in_channels_of_16_bits(tmp_path: Path) -> None:
+    mask = (np.random.default_rng(0).random(SHAPE) > 0.5).astype(np.uint8) * 255
+    white = np.full((*SHAPE, 3), 255, np.uint8)
+    Image.fromarray(np.dstack([white, mask])).save(tmp_path / "clear.png")
+    with pytest.raises(ValueError, match=r"clear.png: expected a mask in its colours, got one colour and a mask in"):
+        map_files.read_mask(tmp_path / "clear.png")
+    Image.fromarray(mask).convert("RGB").convert("CMYK").save(tmp_path / "inks.tiff")
+    with pytest.raises(ValueError, match=r"inks.tiff: expected a mask in greys, colours or a palette, got one in inks"):
+        map_files.read_mask(tmp_path / "inks.tiff")
+    rows = b"".join(b"\0" + row.tobytes() for row in (mask[..., None] // 255 * np.ones(3)).astype(">u2"))
+    head = struct.pack(">IIBBBBB", SHAPE[1], SHAPE[0], 16, 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    ]
+    (tmp_path / "deep.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
+    with pytest.raises(
+        ValueError, match=r"deep.png: expected 8 bits a channel, or one channel of 16, got several of 16"
+    ):
+        map_files.read_mask(tmp_path / "deep.png")
+
+
+def test_maps_of_other_folders_than_their_masks(tmp_path: Path) -> None:
+    """As in MVTec AD, good/000 and bad/000 are two images; a folder of all maps, or of no mask, tells nothing."""
+
+    def paired(masks: list[str], maps: list[str]) -> list[tuple[str, bool]]:
+        for name in masks:
+            write_mask(tmp_path / "masks" / f"{name}.png", np.ones(SHAPE, bool))
+        for name in maps:
+            write_map(tmp_path / "maps" / f"{name}.tiff", FINE)
+        listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "masks", layout="folders")
+        found = [
+            (path.relative_to(tmp_path / "maps").with_suffix("").as_posix(), bool(image.masks))
+            for image, path in listed.pairs
+        ]
+        shutil.rmtree(tmp_path / "masks")
+        shutil.rmtree(tmp_path / "maps")
+        problems.extend(problem.rpartition("/masks/")[2] for problem in listed.problems)
+        return sorted(found)
+
+    problems: list[str] = []
+    assert paired(["bad/0", "bad/1"], ["bad/0", "bad/1", "good/0"]) == [
+        ("bad/0", True),
+        ("bad/1", True),
+        ("good/0", False),
+    ]
+    assert not problems
+    assert paired(["bad/0", "bad/1"], ["bad/0", "good/1"]) == [("bad/0", True), ("good/1", False)]
+    assert problems.pop().startswith("bad/1.png: expected its map bad/1.tiff in")
+    assert paired(["0"], ["bad/0", "good/1", ".backup/2"]) == [("bad/0", True), ("good/1", False)]
+    assert paired(["bad/0"], ["0", "1"]) == [("0", True), ("1", False)]
+    assert paired(["bad/0"], ["run/bad/0", "run/good/0"]) == [("run/bad/0", True), ("run/good/0", False)]
+    assert not problems
+
+
+def test_defects_that_differ_in_capitals(tmp_path: Path) -> None:
+    for defect in ("good", "Crack", "crack"):
+        write_image(tmp_path / f"data/nut/test/{defect}/0.png")
+        write_map(tmp_path / f"maps/nut/{defect}/0.tiff", FINE)
+        if defect != "good":
+            write_mask(tmp_path / f"data/nut/ground_truth/{defect}/0_mask.png", np.ones(SHAPE, bool))
+    write_image(tmp_path / "data/nut/test/.ipynb_checkpoints/0-checkpoint.png")
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    assert not listed.problems
+    assert [(image.defect, path.parent.name) for image, path in listed.pairs] == [
+        (name, name) for name in ("Crack", "crack", "good")
+    ]
 
 
 def test_masks_in_tiff(tmp_path: Path) -> None:

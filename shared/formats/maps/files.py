@@ -11,6 +11,7 @@ import numpy as np
 
 from ...extras import extra
 from ..reasons import named
+from .pictures import mask_values
 from .pixels import check_size, size_text
 from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array
 from .tiff import read_tiff, read_tiff_mask
@@ -40,8 +41,8 @@ def read_mask(path: str | Path) -> np.ndarray:
 def read_mask_values(path: str | Path) -> np.ndarray:
     """Read a mask: an image of any kind, or an array.
 
-    Returns (H, W) numbers: palette indices for an image with a palette, the largest channel without transparency for
-    an image in colour. Raises ValueError with the name of the file if it is not a mask.
+    Returns (H, W) numbers: the largest channel without transparency for an image in colour; of a palette, see
+    `pictures.mask_values`. Raises ValueError with the name of the file if it is not a mask, or was saved with loss.
     """
     path = Path(path)
     with named(path):
@@ -84,9 +85,7 @@ def _read_png(path: Path) -> np.ndarray:
 
 def _read_picture(path: Path) -> np.ndarray:
     with _picture(path) as image:
-        if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
-            image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
-        return np.asarray(image)
+        return mask_values(image)
 
 
 @contextmanager

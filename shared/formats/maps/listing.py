@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -46,7 +47,7 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
 
     A folder in between with the name of a defect selects that defect's images; it is required if several images of the
     category have the stem. A single category needs no folder. In a plain folder, a map belongs to the mask with its
-    path, or else to the only mask with its stem; a map without a mask belongs to a normal image.
+    path or, if one of the two is in no folder, to the only mask with its stem; other maps belong to normal images.
 
     Parameters: maps, the folder; data, as `list_anomaly_images` returns it.
     Returns the images with their maps, sorted, and problems, one line each: images without a map, two maps of one
@@ -106,7 +107,8 @@ def _pair_images(
     unclear: set[str] = set()
     problems = []
     for path, folders in files:
-        named = [defects[folder.casefold()] for folder in reversed(folders) if folder.casefold() in defects]
+        words = [word for folder in reversed(folders) for word in (folder, folder.casefold())]
+        named = [defects[word] for word in words if word in defects]
         same = [image for image in by_stem.get(path.stem, []) if not named or image.defect == named[0]]
         if not same:
             problems.append(f"{path}: expected an image of that name and folder, got none")
@@ -135,13 +137,19 @@ def _pair_masks(
     by_place = {mask.name: mask for mask in masks}
     by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
     category = masks[0].category if masks else ""
+    above = (
+        Path(os.path.commonpath([path.parent for path in files])) if files else maps
+    )  # of all maps: it tells nothing
     by_name: dict[str, tuple[AnomalyImage, Path]] = {}
     problems = []
     for path in files:
         place = path.relative_to(maps).with_suffix("").as_posix()
         stem = PurePosixPath(place).name
-        normal = AnomalyImage(category, place, "", stem, False, None, ())
-        image = by_place.get(place) or by_stem.get(stem, normal)
+        image = by_place.get(place) or by_place.get(path.relative_to(above).with_suffix("").as_posix())
+        alike = by_stem.get(stem)
+        if image is None and alike is not None and (path.parent == above or alike.name == stem):
+            image = alike
+        image = image or AnomalyImage(category, place, "", stem, False, None, ())
         if image.name in by_name:
             problems.append(
                 f"{path}: expected one map of {image.name}, got {by_name[image.name][1].relative_to(maps)} too"
@@ -160,6 +168,7 @@ def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
 
 
 def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
-    """Defects by the lower-case names that their folders among the maps may have."""
+    """Defects by the names that their folders among the maps may have: their own, also in lower case."""
     defects = sorted({image.defect for image in images})
-    return {name.casefold(): defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
+    own = {name: defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
+    return {**{name.casefold(): defect for name, defect in own.items()}, **own}

@@ -17,10 +17,12 @@ import numpy as np
 
 from ...extras import extra
 from .lzw import check_lzw
+from .pictures import check_lossless, of_palette
 from .pixels import check_size
 
 _QUIET = logging.NullHandler()  # tifffile's warnings about a file are not printed beside the error
-_WHITE_IS_ZERO = 0
+_WHITE_IS_ZERO, _PALETTE, _INKS = 0, 3, 5  # of PhotometricInterpretation
+_WITH_LOSS = (6, 7)  # compressions by JPEG
 _LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
 _MAX_VALUES = 1_000_000  # of a tag, such as offsets of strips or tiles
@@ -35,12 +37,10 @@ class TiffHeader(NamedTuple):
 
     shape: the shape of the page, or of its tiles if these have more pixels
     of_bytes: whether it unpacks to exactly that size
-    white_is_zero: whether low numbers are white
     """
 
     shape: tuple[int, ...]
     of_bytes: bool
-    white_is_zero: bool
 
 
 def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
@@ -48,7 +48,7 @@ def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
     with _only_page(source) as page:
         check_size(page.chunks)
         shape = max(page.shape, page.chunks, key=math.prod)
-        return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES, page.photometric == _WHITE_IS_ZERO)
+        return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES)
 
 
 def _check_tags(file: IO[bytes]) -> None:
@@ -73,27 +73,31 @@ def _check_tags(file: IO[bytes]) -> None:
 
 
 def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
-    """The numbers of a .tiff of one page, in the dtype of the file."""
+    """The numbers of a .tiff of one page, in the dtype of the file. Raises ValueError for indices of a palette."""
     with _only_page(source) as page:
+        if page.photometric == _PALETTE:
+            raise ValueError("expected numbers, got the indices of a palette")
         return _numbers(page)
-
-
-def check_white(is_zero: bool) -> None:
-    """Raise ValueError for a mask in which 0 is white (tifffile writes booleans so): some readers invert its values."""
-    if is_zero:
-        raise ValueError(
-            "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
-        )
 
 
 def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
     """Read a mask, (H, W) or (H, W, channels), without transparency.
 
-    Raises the errors of `check_white`.
+    Raises the errors of `pictures.mask_values`, and ValueError for inks, of which black is the highest, and if 0 is
+    white (tifffile writes booleans so), since some readers invert such values.
     """
     with _only_page(source) as page:
-        check_white(page.photometric == _WHITE_IS_ZERO)
+        if page.photometric == _WHITE_IS_ZERO:
+            raise ValueError(
+                "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
+            )
+        if page.photometric == _INKS:
+            raise ValueError("expected a mask in greys, colours or a palette, got one in inks (CMYK)")
         values = _numbers(page)
+        if page.photometric == _PALETTE:
+            values = of_palette(values, np.asarray(page.colormap).T >> 8)  # 8 of its 16 bits
+        if page.compression in _WITH_LOSS:
+            check_lossless(values)
     if values.dtype.kind not in "bfiu":
         raise ValueError(f"expected a mask of numbers, got {values.dtype}")
     if values.ndim == 2:

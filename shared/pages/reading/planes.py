@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from ...formats.maps.pictures import mask_values
 from ...formats.maps.pixels import check_size
 from ...formats.maps.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
-from ...formats.maps.tiff import check_white, tiff_header
+from ...formats.maps.tiff import read_tiff_mask, tiff_header
 from ...formats.reasons import reason
 from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
 from .archives import Member
@@ -44,7 +45,7 @@ class Planes:
         with Image.open(content, formats=["PNG"]) as image:
             self._count(member, 8 * image.width * image.height)
             if self.masks:
-                return np.asarray(image.convert("L")) > 0
+                return _anomalous(mask_values(image))
             if image.mode not in ("1", "L", "I", "I;16", "F"):
                 raise RefusedError(f"{member.name}: expected a grey image, with scores as values, got {image.mode}")
             return np.asarray(image.convert("L") if image.mode == "1" else image)
@@ -54,7 +55,9 @@ class Planes:
             check_listing(member.name, content)
         self._count(member, 8 * math.prod(stated_shape(suffix, content)))
         if suffix in TIFF_SUFFIXES:
-            _check_tiff(content, self.masks)
+            _check_tiff(content)
+            if self.masks:
+                return _anomalous(read_tiff_mask(content))
         array = read_array(suffix, content)
         return checked_mask(array) > 0 if self.masks else checked_map(array)
 
@@ -64,13 +67,15 @@ def ending(name: str) -> str:
     return Path(name).suffix.lower()
 
 
-def _check_tiff(content: io.BytesIO, masks: bool) -> None:
-    """Raise ValueError for a compression whose unpacked size is unknown, and for masks in which 0 is white."""
-    header = tiff_header(content)
-    if not header.of_bytes:
+def _anomalous(values: np.ndarray) -> np.ndarray:
+    """The pixels of a mask above 0, in any channel of its colours."""
+    return np.asarray(values > 0 if values.ndim == 2 else (values > 0).any(axis=2))
+
+
+def _check_tiff(content: io.BytesIO) -> None:
+    """Raise ValueError for a compression whose unpacked size is unknown."""
+    if not tiff_header(content).of_bytes:
         raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another")
-    if masks:
-        check_white(header.white_is_zero)
 
 
 @contextmanager

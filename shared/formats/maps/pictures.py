@@ -1,0 +1,74 @@
+"""Read the values of a mask that is a picture, where Pillow's own reading would mislead: palettes, inks, loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_LOSSY = ("JPEG", "MPO")
+
+
+def mask_values(image: Any) -> np.ndarray:
+    """The values of a mask that Pillow has opened, (H, W), or (H, W, channels) in colour, without transparency.
+
+    Of a palette whose first colour is black, they are the indices; of another one, the greys of its colours. Raises
+    ValueError for a palette that has neither, for several channels of 16 bits, of which Pillow reads 8, for a mask that
+    is in the transparency alone, and for values between 0 and the highest in a format with loss, as edges have there.
+    """
+    if image.mode not in ("I;16", "I;16B", "I") and any(";16" in str(tile[3]) for tile in image.tile):
+        raise ValueError("expected 8 bits a channel, or one channel of 16, got several of 16")
+    lossy = image.format in _LOSSY or (image.format == "WEBP" and _has_loss(image))
+    if image.mode == "P":
+        return of_palette(np.asarray(image), np.asarray(image.getpalette("RGB")).reshape(-1, 3))
+    values = _opaque(image) if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") else np.asarray(_in_light(image))
+    if lossy:
+        check_lossless(values)
+    return values
+
+
+def of_palette(indices: np.ndarray, colors: np.ndarray) -> np.ndarray:
+    """The indices of a mask with a palette, (K, 3) colours, if the first is black or all are one; else their greys."""
+    if not colors[:1].any():
+        return indices
+    used = colors[np.flatnonzero(np.bincount(indices.ravel()))]
+    if (used == used[:1]).all():
+        return indices
+    if (used != used[:, :1]).any():
+        raise ValueError(f"expected a palette of greys, or one that begins with black, got {colors[0].tolist()} first")
+    return np.asarray(colors[:, 0][indices])
+
+
+def check_lossless(values: np.ndarray) -> None:
+    """Raise ValueError for values between 0 and the highest, which compression with loss leaves around regions."""
+    highest = values.max(initial=0)
+    between = values[(values > 0) & (values < highest)]
+    if len(between):
+        raise ValueError(
+            f"expected 0 and {highest} alone, got {between[0]}, as formats with loss have around regions; save a .png"
+            " of what is above half of the highest"
+        )
+
+
+def _in_light(image: Any) -> Any:
+    """The picture in light: in inks, black is the highest."""
+    return image.convert("RGB") if image.mode == "CMYK" else image
+
+
+def _opaque(image: Any) -> np.ndarray:
+    """The values of a picture with transparency, without it."""
+    of_colour = image.mode.startswith("RGB") or image.mode == "PA"
+    both = np.asarray(image.convert("RGBA" if of_colour else "LA"))
+    values, alpha = both[..., :-1], both[..., -1]
+    if values.size and values.any() and (values == values[:1, :1]).all() and (alpha != alpha[:1, :1]).any():
+        raise ValueError("expected a mask in its colours, got one colour and a mask in the transparency")
+    return values if of_colour else values[..., 0]
+
+
+def _has_loss(image: Any) -> bool:
+    """Whether a WebP holds a picture compressed with loss."""
+    place = image.fp.tell()
+    image.fp.seek(0)
+    start = image.fp.read(64)
+    image.fp.seek(place)
+    return b"VP8 " in start
