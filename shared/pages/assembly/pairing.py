@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.archives import FOLDER, keys, last_parts, some
+from ..reading.archives import FOLDER, keys, last_parts, pairing_parts, some
 from ..reading.data import Data
 
 CATEGORY = "category"
@@ -19,10 +19,11 @@ def pair(
     """The mask of each map, whether the map has one, and a note.
 
     A map without a mask belongs to a normal image; a mask without a map is left out. Names are compared from their end,
-    with as many folders as distinguish the maps. Raises ValueError for two maps or masks of one name, and where maps
-    and masks have no name in common.
+    with as many folders as distinguish the maps from each other, and from masks in other folders. Raises ValueError for
+    two maps or masks of one name, and where maps and masks have no name in common.
     """
-    parts, map_keys = keys(map_names)
+    parts = pairing_parts(map_names, mask_names, keys(map_names)[0])
+    map_keys = last_parts(map_names, parts)
     if len(set(map_keys)) < len(map_keys):
         twice = next(name for i, name in enumerate(map_keys) if name in map_keys[:i])
         raise ValueError(f"maps: expected files of different names, got two named {twice}")
@@ -58,8 +59,9 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     maps, masks = sources
     if FOLDER not in maps.arrays or "references" not in masks.names:
         return [maps, masks]
-    parts, map_keys = keys(next(iter(maps.names.values())))
-    mask_keys = last_parts(masks.names["references"], parts)
+    map_names, mask_names = next(iter(maps.names.values())), masks.names["references"]
+    parts = pairing_parts(map_names, mask_names, keys(map_names)[0])
+    map_keys, mask_keys = last_parts(map_names, parts), last_parts(mask_names, parts)
     anomalous = {name for name, mask in zip(mask_keys, masks.arrays["references"]) if np.any(mask)}
     kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], map_keys)}
     if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):

@@ -14,7 +14,7 @@ from ...formats.json import parse_json
 from ..serving.limits import RefusedError
 from .archives import FOLDER, folders_of, key_of, some
 from .data import DETECTOR, Data
-from .image_names import FILES, IDS
+from .image_names import FILES, IDS, check_distinct
 from .uploads import read_files
 
 
@@ -64,7 +64,8 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
             "takes crowds"
         )
     data = _columns(rows, {})
-    ids, files = [one["id"] for one in images], [key_of(PurePosixPath(_file_name(one))) for one in images]
+    ids, files = [one["id"] for one in images], _names_of_images([_file_name(one) for one in images])
+    check_distinct([*map(str, ids)], [*map(_file_name, images)])
     unknown = {row["image_id"] for row in rows} - {*ids}
     if unknown:
         raise RefusedError(f"{path.name}: expected annotations of its images, got {some(sorted(map(str, unknown)))}")
@@ -75,6 +76,15 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
         data.arrays[FOLDER] = np.asarray([folder[row["image_id"]] for row in rows], dtype=object)
     sizes = {file: size for file, one in zip(files, images) if (size := coco_size(one)) is not None}
     return data._replace(names=names, classes=_classes(content, path.name), sizes=sizes)
+
+
+def _names_of_images(files: Sequence[str]) -> list[str]:
+    """Names of images without suffixes; the paths as they are if the names would not differ."""
+    keys = [key_of(PurePosixPath(file)) for file in files]
+    if len({*keys}) == len(keys):
+        return keys
+    check_distinct(files, files)
+    return [*files]
 
 
 def _classes(content: Mapping[str, Any], name: str) -> dict[int, str]:

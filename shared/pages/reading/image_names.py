@@ -7,14 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .archives import FOLDER, keys, last_parts, some
+from ..serving.limits import RefusedError
+from .archives import FOLDER, keys, last_parts, pairing_parts, some
 from .data import Data
 
 FILES, IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
 
 
+def check_distinct(names: Sequence[str], files: Sequence[str]) -> None:
+    """Raise RefusedError for two files of images with one name."""
+    first: dict[str, str] = {}
+    for name, file in zip(names, files):
+        if name in first:
+            raise RefusedError(f"expected one file of each image, got {first[name]} and {file}")
+        first[name] = file
+
+
 def with_names(sources: Sequence[Data]) -> list[Data]:
-    """Give images equal names in predictions and references: as many last parts of their paths as distinguish them.
+    """Give images equal names in predictions and references: as many last parts of their paths as distinguish them,
+    and as show that two of one name are not in different folders.
 
     The names of classes and the sizes of images are those of the references.
 
@@ -29,6 +40,8 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
         )
     by_id = dict(zip(sources[-1].names.get(IDS, ()), sources[-1].names.get(FILES, ())))
     parts = max((_parts(data) for data in sources), default=1)
+    predicted, true = ([*dict.fromkeys(_files(data, by_id))] for data in (sources[0], sources[-1]))
+    parts = pairing_parts(predicted, true, parts)
     renamed = [_renamed(data, by_id, parts) for data in sources]
     return [data._replace(classes=renamed[-1].classes, sizes=renamed[-1].sizes) for data in renamed]
 
@@ -37,6 +50,13 @@ def _parts(data: Data) -> int:
     """The number of last parts of the paths that distinguish the images of each detector, or of the objects."""
     own = [files for name, files in data.names.items() if name not in (FILES, IDS, FOLDER)]
     return max((keys(files)[0] for files in own or [data.names.get(FILES, [])]), default=1)
+
+
+def _files(data: Data, by_id: Mapping[Any, str]) -> list[str]:
+    """The paths of the images, if these are of files."""
+    if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
+        return []
+    return [*data.names.get(FILES, []), *(by_id.get(image, str(image)) for image in data.arrays["image"].tolist())]
 
 
 def _renamed(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:

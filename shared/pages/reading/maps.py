@@ -74,10 +74,10 @@ def _images(paths: list[Path], side: str) -> Data:
     """Maps or masks with the names of their files, and the folder of each map if there are several folders."""
     files, planes = members(paths, PLANE_SUFFIXES), Planes(masks=side == "references")
     files = [file for file in files if planes.masks and "ground_truth" in file.name] or files
-    names = [file.key for file in files]
+    names = [file.key.removesuffix("_mask") for file in files]
     first: dict[str, str] = {}
-    for file in files:
-        other = first.setdefault(file.key, file.name)
+    for name, file in zip(names, files):
+        other = first.setdefault(name, file.name)
         if ending(other) != ending(file.name):
             raise RefusedError(f"expected one file of each image, got {other} and {file.name}")
     data = Data({side: [planes.read(file) for file in files]}, names={side: names})

@@ -11,7 +11,7 @@ from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_lines
 from ..serving.limits import RefusedError
 from .archives import FOLDER, Member, folders_of, keys, members
 from .data import DETECTOR, Data
-from .image_names import FILES
+from .image_names import FILES, check_distinct
 
 
 def read_predictions(paths: list[Path], apart: bool = False) -> Data:
@@ -56,6 +56,7 @@ def _boxes(texts: Sequence[Member], confidence: bool, folders: bool = True) -> D
     except ValueError as error:
         raise RefusedError(str(error)) from None
     table, sizes, files = np.concatenate(tables), [*map(len, tables)], [text.key for text in texts]
+    check_distinct(files, [text.name for text in texts])
     columns = ("class", "cx", "cy", "w", "h", "confidence")[: table.shape[1]]
     arrays = {"image": _repeated(files, sizes), **{name: table[:, i] for i, name in enumerate(columns)}}
     names = {FILES: files}

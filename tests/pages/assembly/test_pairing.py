@@ -169,6 +169,50 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
         read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).detectors()
 
 
+def test_images_in_other_folders_are_not_paired(runner: Runner, tmp_path: Path) -> None:
+    """The map of bad/2 is missing, and good/2 is another image; predictions of train/1 are not of val/1."""
+    for place, one in zip(("bad/0", "good/2", "good/7"), MAPS):
+        save(tmp_path / "maps" / f"{place}.png", one)
+    for place in ("bad/0", "bad/2"):
+        save(tmp_path / "masks" / f"{place}.png", MASKS[1])
+    reading = read(runner.page, [None, None], [[packed(tmp_path, name)] for name in ("maps", "masks")])
+    (images,) = reading.detectors().values()
+    assert [bool(np.any(mask)) for mask in images.columns["references"]] == [True, False, False]
+    assert "Left out 1 mask without a map: bad/2." in images.note
+    page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
+    for side, names, more in (("p", ("train/1", "val/2"), " .9"), ("r", ("val/1", "val/2"), "")):
+        for name in names:
+            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / side / f"{name}.txt").write_text(f"0 .5 .5 .2 .2{more}")
+    (boxes,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).detectors().values()
+    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"train/1": 1, "val/2": 1, "val/1": 0}
+
+
+def test_images_of_one_name(tmp_path: Path) -> None:
+    page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
+    with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
+        for folder in ("labels", "test"):
+            archive.writestr(f"{folder}/1.txt", "0 .5 .5 .2 .2")
+    with pytest.raises(RefusedError, match=r"expected one file of each image, got labels/1.txt and test/1.txt"):
+        read(page, [None, None], [[], [tmp_path / "both.zip"]])
+    box = {"category_id": 1, "bbox": [0, 0, 4, 4]}
+    images = [{"id": i, "file_name": name} for i, name in enumerate(("a.jpg", "a.png"))]
+    true = {
+        "images": images,
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [{**box, "id": 1, "image_id": 0}],
+    }
+    files = tmp_path / "found.json", tmp_path / "true.json"
+    files[0].write_text(json.dumps([{**box, "image_id": i, "score": 0.5} for i in (1, 0)]))
+    files[1].write_text(json.dumps(true))
+    (boxes,) = read(page, [None, None], [[path] for path in files]).detectors().values()
+    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
+    assert dict(zip(boxes.names, map(len, boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
+    files[1].write_text(json.dumps({**true, "images": [images[0], {**images[1], "id": 0}]}))
+    with pytest.raises(RefusedError, match=r"expected one file of each image, got a.jpg and a.png"):
+        read(page, [None, None], [[path] for path in files])
+
+
 def many(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for i in range(limits.MAX_MEMBERS + 1):
