@@ -2136,6 +2136,7 @@ class Metric:
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
+    truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2156,6 +2157,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -3346,6 +3348,7 @@ class TopK(Metric):
 
     as_state = staticmethod(as_topk_state)
     countable_tables = TOPK_TABLES
+    truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
 
@@ -3391,7 +3394,7 @@ class TopK(Metric):
         ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
         spans = self.spans(int(state["predictions_width"]))
         values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
-        return {key: Rate(value, True) for key, value in values.items()}
+        return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of classes, with `per_class`."""

@@ -2139,6 +2139,7 @@ class Metric:
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
+    truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2159,6 +2160,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -6693,6 +6695,7 @@ class AnomalySuite(Metric):
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
     )
     countable_tables = {"normal_counts": ("normal",)}
+    truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)

@@ -2138,6 +2138,7 @@ class Metric:
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
+    truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2158,6 +2159,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -4938,6 +4940,7 @@ class OpenF(Metric):
     reduce = staticmethod(open_set_state)
     as_state = staticmethod(as_open_set_state)
     countable_tables = OPEN_SET_TABLES
+    truth = ("classes",)
     aliases = OPEN_SET_ALIASES
 
     t_list: float | Sequence[float] | None = None

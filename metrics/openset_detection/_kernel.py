@@ -2138,6 +2138,7 @@ class Metric:
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
+    truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2158,6 +2159,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -6315,6 +6317,7 @@ class OpenSetDetection(Metric):
     name = "openset_detection"
     reduce = staticmethod(box_state)
     as_state = staticmethod(as_detection_state)
+    truth = ("num_references", "references", "ignored", "reference_remainders")
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
 

@@ -78,6 +78,7 @@ class AnomalySuite(Metric):
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
     )
     countable_tables = {"normal_counts": ("normal",)}
+    truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)

@@ -34,6 +34,7 @@ class TopK(Metric):
 
     as_state = staticmethod(as_topk_state)
     countable_tables = TOPK_TABLES
+    truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
 
@@ -79,7 +80,7 @@ class TopK(Metric):
         ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
         spans = self.spans(int(state["predictions_width"]))
         values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
-        return {key: Rate(value, True) for key, value in values.items()}
+        return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of classes, with `per_class`."""

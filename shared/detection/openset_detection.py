@@ -52,6 +52,7 @@ class OpenSetDetection(Metric):
     name = "openset_detection"
     reduce = staticmethod(box_state)
     as_state = staticmethod(as_detection_state)
+    truth = ("num_references", "references", "ignored", "reference_remainders")
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
 

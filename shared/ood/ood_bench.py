@@ -48,6 +48,7 @@ class OODBench(Metric):
     as_state = staticmethod(as_ood_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
+    truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS

@@ -47,6 +47,7 @@ class OpenF(Metric):
     reduce = staticmethod(open_set_state)
     as_state = staticmethod(as_open_set_state)
     countable_tables = OPEN_SET_TABLES
+    truth = ("classes",)
     aliases = OPEN_SET_ALIASES
 
     t_list: float | Sequence[float] | None = None

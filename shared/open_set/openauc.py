@@ -62,6 +62,7 @@ class OpenAUC(Metric):
     as_state = staticmethod(as_openauc_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = OPEN_SET_TABLES
+    truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
 

@@ -13,6 +13,7 @@ class Cell(NamedTuple):
     """A number, with its key and, if known, its standard deviation over seeds or its interval.
 
     best: whether it is the best of several models, or does not differ from the best; second: whether it is second best
+    share: whether it is a share, in [0, 1] or a difference of two, which may be shown in percent
     """
 
     key: str
@@ -23,6 +24,7 @@ class Cell(NamedTuple):
     best: bool = False
     direction: Direction | None = None
     second: bool = False
+    share: bool = False
 
 
 class ResultTable(NamedTuple):

@@ -52,6 +52,19 @@ def direction(key: str) -> Direction | None:
     return None
 
 
+def is_share(key: str, kinds: Mapping[str, Any]) -> bool:
+    """Whether a result is a share, by the `kinds` of saved results; in files without kinds, a guess from the key.
+
+    >>> is_share("ΔmAP(missed)", {"ΔmAP(missed)": {"kind": "rate", "higher": None, "share": True}}), is_share("WI", {})
+    (True, False)
+    """
+    stated = kinds.get(key, kinds.get(key.rpartition("/")[2]))
+    if isinstance(stated, Mapping):
+        return stated.get("share") is True
+    guessed = direction(key)
+    return guessed is not None and guessed.rate
+
+
 def direction_of(key: str, kinds: Mapping[str, Any]) -> Direction | None:
     """The direction in the `kinds` of saved results; in files without kinds, a guess from the key.
 

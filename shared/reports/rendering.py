@@ -49,7 +49,7 @@ def render(
     TypeError for other options, and ValueError for a rate above 1 in percent.
 
     >>> from openworld_metrics.reports.directions import Direction
-    >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True))
+    >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True), share=True)
     >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
     >>> print(render(table, percent=True))
         auroc  total
@@ -72,7 +72,7 @@ def render(
 
     def text(cell: Cell | None) -> str:
         cell = cell if cell is None or second else cell._replace(second=False)
-        return _cell_text(cell, places[percent and _is_rate(cell)], intervals, form)
+        return _cell_text(cell, places[percent and cell is not None and cell.share], intervals, form)
 
     texts = [[escape(name), *map(text, cells)] for name, cells in scaled]
     ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
@@ -90,13 +90,8 @@ def _arrow(column: Sequence[Cell | None], form: str) -> str:
     return _ARROWS.get(form, ("↓", "↑"))[known.higher]
 
 
-def _is_rate(cell: Cell | None) -> bool:
-    known = None if cell is None else cell.direction
-    return known is not None and known.rate
-
-
 def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
-    if cell is None or not (percent and _is_rate(cell)):
+    if cell is None or not (percent and cell.share):
         return cell
     if cell.value > 1:
         raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")

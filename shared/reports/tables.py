@@ -16,7 +16,7 @@ from typing import Any
 from ..arrays.options import as_choice
 from ..formats.written.flat import KINDS, flat, rows_of_groups
 from .cells import Cell, Place, ResultTable, marked_best
-from .directions import direction_of
+from .directions import direction_of, is_share
 from .seeds import Seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # the name of the results beside groups
@@ -63,8 +63,11 @@ def make_table(
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, Seeds(seeds))
-    kinds = {key: kind for result in results.values() for key, kind in _kinds(result).items()}
-    cells = {place: cell._replace(direction=direction_of(cell.key, kinds)) for place, cell in cells.items()}
+    kinds = _all_kinds(results)
+    cells = {
+        place: cell._replace(direction=direction_of(cell.key, kinds), share=is_share(cell.key, kinds))
+        for place, cell in cells.items()
+    }
     if not cells:
         raise ValueError(f"{', '.join(results) or 'results'}: expected results with numbers, got none")
     if marked is None:
@@ -139,6 +142,17 @@ def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
     """The kinds of the keys of saved results, if the results have them."""
     kinds = results.get(KINDS)
     return kinds if isinstance(kinds, Mapping) else {}
+
+
+def _all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The kinds of all results. Raises ValueError for a key that is a share in some results, and not in others."""
+    kinds: dict[str, Any] = {}
+    for name, result in results.items():
+        for key, kind in _kinds(result).items():
+            first = kinds.setdefault(key, kind)
+            if isinstance(kind, Mapping) and isinstance(first, Mapping) and kind.get("share") != first.get("share"):
+                raise ValueError(f"{name}: expected {key} as in the other results, a share in [0, 1] or in percent")
+    return kinds
 
 
 def numbers_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -25,6 +25,7 @@ from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.cells import Cell, ResultTable
 from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
+from openworld_metrics.reports.leaderboard.ordering import ranked
 from openworld_metrics.reports.leaderboard.resamples import ResampledFiles
 from openworld_metrics.reports.rendering import FORMS
 from openworld_metrics.reports.tables import keys_of
@@ -71,10 +72,10 @@ def test_directions_are_read_where_results_state_them() -> None:
 
 def test_means_over_seeds() -> None:
     rows = dict(make_table(MODELS, seeds=r"-s\d").rows)
-    up, down = Direction(True, True), Direction(False, True)
-    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), direction=up, second=True)
-    assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True, direction=down)
-    assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True, direction=up)
+    up, down = (dict[str, Any](direction=Direction(higher, True), share=True) for higher in (True, False))
+    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), second=True, **up)
+    assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True, **down)
+    assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True, **up)
     assert rows["vit"][2] == Cell("total", 4.5, std=statistics.stdev([4, 5]))
 
 
@@ -523,6 +524,44 @@ def test_saved_samples_stay_apart_however_many_there_are(
     assert few[0][0] != few[0][1]
     monkeypatch.setattr(metric_module, "ROWS", 16)
     assert saved() == few
+
+
+def test_results_in_percent_and_shares_without_direction(run: Run, tmp_path: Path) -> None:
+    np.save("scores.npy", np.eye(4)[[0, 1, 1, 1]])
+    np.save("labels.npy", [0, 1, 2, 3])
+    columns = ["--predictions", "scores.npy", "--references", "labels.npy"]
+    for name, more in (("percent", ["--percent"]), ("share", [])):
+        assert run("compute", "accuracyk", *columns, *more, "--save", f"{name}.json")[0] == 0
+    for more in ([], ["--percent"]):
+        assert run("table", "percent.json", *more)[1].split()[-1] == "50.0000"
+    errors = run("table", "percent.json", "share.json")[2]
+    assert "share: expected accuracy as in the other results, a share in [0, 1] or in percent" in errors
+    kinds = {"ΔmAP(missed)": {"kind": "rate", "higher": None, "share": True}, "WI": {"kind": "rate", "share": False}}
+    Path("gains.json").write_text(json.dumps({"ΔmAP(missed)": 0.125, "WI": 0.5, "kinds": kinds}))
+    assert run("table", "gains.json", "--percent")[1].split()[-2:] == ["12.50", "0.5000"]
+
+
+def test_an_infinite_number_is_worse_than_all_and_better_than_none() -> None:
+    table = ranked(make_table({name: {"WI": x} for name, x in zip("abcd", (0.25, math.inf, 0.125, math.nan))}), "WI")
+    assert {name: cells[0] and cells[0].value for name, cells in table.rows} == {"a": 2, "b": 3, "c": 1, "d": None}
+    mean = ranked(make_table({name: {"WI": x} for name, x in zip("abc", (0.25, math.inf, math.nan))}))
+    assert [cells[0] and cells[0].value for _, cells in mean.rows] == [1, 2, None]
+
+
+def test_which_samples_are_the_same() -> None:
+    """Samples of other true classes are others, even if as many; options of intervals alone change nothing."""
+    labels = np.arange(40) % 4
+    scores = np.eye(4)[labels]
+    scores[:5] = np.roll(scores[:5], 1, axis=1)
+    order = np.random.default_rng(0).permutation(40)
+    results = {}
+    for name, rows, options in (("a", slice(None), {}), ("b", slice(None), {"n_resamples": 9}), ("c", order, {})):
+        metric = metric_class("accuracyk")(**options)
+        metric.add_batch(predictions=scores[rows], references=labels[rows])
+        samples = samples_of(metric, options)
+        summary = metric.summary()
+        results[name] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
+    assert undecided(results) == {("b", "mean", "accuracy"): True, ("c", "mean", "accuracy"): None}
 
 
 def with_samples(

@@ -74,10 +74,6 @@ def _with_direction(results: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
     return chosen
 
 
-def _is_rate(cell: Cell) -> bool:
-    return cell.direction is not None and cell.direction.rate
-
-
 def _html(title: str, note: str, table: ResultTable) -> str:
     columns = zip(*(cells for _, cells in table.rows))
     known = [next((cell.direction for cell in column if cell is not None), None) for column in columns]
@@ -96,7 +92,7 @@ def _html(title: str, note: str, table: ResultTable) -> str:
 def _cell_html(cell: Cell | None) -> str:
     if cell is None:
         return "<td>–</td>"
-    share = _is_rate(cell)
+    share = cell.share
     text = number_html(cell.value, share=share)
     text = f"<b class='best'>{text}</b>" if cell.best else text
     if cell.low is not None and cell.high is not None:

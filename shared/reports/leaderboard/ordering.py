@@ -59,12 +59,12 @@ def _column(table: ResultTable, key: str) -> int:
     raise ValueError(f"sort: expected one of {', '.join(dict.fromkeys([*table.columns, *keys]))}, got {key!r}")
 
 
-def _distance(cell: Cell | None) -> float:
-    """A sort key that is lower for better numbers, inf for a missing number."""
+def _distance(cell: Cell | None) -> tuple[bool, float]:
+    """A sort key that is lower for better numbers, and highest for a missing number."""
     if cell is None or math.isnan(cell.value):
-        return math.inf
+        return True, 0.0
     lower = cell.key == RANK or (cell.direction is not None and not cell.direction.higher)
-    return cell.value if lower else -cell.value
+    return False, cell.value if lower else -cell.value
 
 
 def _ranks(cells: Sequence[Cell | None], *, ties: bool) -> list[float | None]:

@@ -54,10 +54,21 @@ def _sizes(part: Part) -> np.ndarray:
 
 
 def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
-    """The values that files must share to be compared: metric, options, and the samples of each group."""
-    options = repr(sorted(metric.loaded_options.items()))
+    """The values that files must share to be compared: metric, options, and the samples, also of each group."""
+    drawn = {"confidence_level", "n_resamples", "random_state"}  # which have no effect here
+    options = repr(sorted((name, value) for name, value in metric.loaded_options.items() if name not in drawn))
     groups = [(part.name, _kinds(part), _sizes(part)) for part in parts]
-    return metric.name, options, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
+    truth = [
+        (name, _as_bytes(array))
+        for name, array in sorted(metric.state().items())
+        if name.rpartition("/")[2] in metric.truth
+    ]
+    return metric.name, options, *truth, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
+
+
+def _as_bytes(array: np.ndarray) -> bytes:
+    """The values of numbers or words as bytes, whatever their type."""
+    return array.astype(np.float64).tobytes() if array.dtype.kind in "biuf" else repr(array.tolist()).encode()
 
 
 def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Replicates]:

@@ -10,6 +10,7 @@ from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, str
 from ..directions import direction_of
 from .numbers import interval, rate, signed, with_arrow
 
+_LEAST_P = 0.001  # that is shown
 _DRAWN = 25  # width of the drawing in characters
 NO_DIFFERENCE = "no clear difference"
 
@@ -73,7 +74,13 @@ def _cells(
     differs = known is None and not row["low"] <= 0 <= row["high"]  # neither direction is better
     verdict = strong(f"{better} is better") if better is not None else quiet("differs" if differs else NO_DIFFERENCE)
     ends = quiet(f" {interval(row['low'], row['high'], percent)}")
-    return [*cells, (signed(row["difference"], percent), ends), f"{row['p_value']:.3f}", verdict]
+    p = row["p_value"]
+    return [
+        *cells,
+        (signed(row["difference"], percent), ends),
+        f"{p:.3f}" if p >= _LEAST_P else f"<{_LEAST_P}",
+        verdict,
+    ]
 
 
 def _axis(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
