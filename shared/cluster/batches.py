@@ -54,7 +54,7 @@ def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) ->
     missing = [name for name in columns.values() if name not in there]
     if missing and not (isinstance(batch, Sequence) and not batch):
         raise ValueError(f"expected a column {missing[0]}, got {', '.join(map(str, there)) or 'none'}")
-    return {column: _column(batch, name, gaps=column == GROUPS) for column, name in columns.items()}
+    return {column: _column(batch, name, ids=column == GROUPS) for column, name in columns.items()}
 
 
 def _names(batch: Any) -> Sequence[Any]:
@@ -72,10 +72,10 @@ def _names(batch: Any) -> Sequence[Any]:
     raise TypeError(f"expected {kinds}, got {type(batch).__name__}")
 
 
-def _column(batch: Any, name: str, *, gaps: bool) -> Any:
+def _column(batch: Any, name: str, *, ids: bool) -> Any:
     if isinstance(batch, (list, tuple)):
         return [row[name] for row in batch]
-    return column_of(batch, name, gaps=gaps) if _is_arrow(batch) else batch[name]
+    return column_of(batch, name, ids=ids) if _is_arrow(batch) else batch[name]
 
 
 def _is_arrow(batch: Any) -> bool:

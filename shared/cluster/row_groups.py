@@ -78,7 +78,7 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tupl
         # a worker's other threads read row groups of their own
         first = 0
         for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
-            arrays = {name: column_of(batch, name, gaps=name == columns.get(GROUPS), first=first) for name in names}
+            arrays = {name: column_of(batch, name, ids=name == columns.get(GROUPS), first=first) for name in names}
             yield first, {column: arrays[name] for column, name in columns.items()}
             first += len(batch)
 

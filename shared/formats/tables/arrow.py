@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...arrays.arrays import MAX_EXACT
 from ..reasons import named
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
@@ -39,10 +38,27 @@ def from_arrow(column: Any, *, gaps: bool = False, first: int = 0) -> Any:
     return column.to_pylist()
 
 
-def column_of(table: Any, name: str, *, gaps: bool = False, first: int = 0) -> Any:
-    """The column of an Arrow table or batch as an array; parameters and errors of `from_arrow`, with the name."""
+def ids_of(column: Any) -> Any:
+    """A column of names as an array, in which missing ones are None or NaN: integers keep their digits, dates are text.
+
+    >>> ids_of(pa.array([2**53 + 1, None])).tolist(), ids_of(pa.array([18262], pa.date32())).tolist()
+    ([9007199254740993, None], ['2020-01-01'])
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_temporal(column.type):
+        column = pc.cast(column, pa.string())
+    if column.null_count and pa.types.is_integer(column.type):
+        return np.asarray(column.to_pylist(), dtype=object)
+    return from_arrow(column, gaps=True)
+
+
+def column_of(table: Any, name: str, *, ids: bool = False, first: int = 0) -> Any:
+    """The column of an Arrow table or batch as an array; with `ids`, by `ids_of`. Errors say the name."""
     with named(name):
-        return from_arrow(table.column(name), gaps=gaps, first=first)
+        return ids_of(table.column(name)) if ids else from_arrow(table.column(name), first=first)
 
 
 def _refused_gaps(column: Any, gaps: bool) -> bool:
@@ -59,7 +75,7 @@ def _items(column: Any, gaps: bool) -> Any:
 
 
 def _flat(column: Any) -> np.ndarray:
-    """A column without lists; integers with gaps that floats would round stay integers, beside None.
+    """A column without lists.
 
     Numbers and bools without gaps come from the buffer, since `to_numpy` imports pandas.
     """
@@ -67,12 +83,4 @@ def _flat(column: Any) -> np.ndarray:
         return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return np.from_dlpack(column)
-    if pa.types.is_integer(column.type) and not has_exact_floats(column):
-        return np.asarray(column.to_pylist(), dtype=object)
     return column.to_numpy(zero_copy_only=False)
-
-
-def has_exact_floats(column: Any) -> bool:
-    """Whether all numbers of a column are below 2**53, so that float64 holds those that are integers."""
-    ends = pc.min_max(column).as_py().values()
-    return all(abs(end) < MAX_EXACT for end in ends if end is not None)

@@ -117,9 +117,9 @@ def whole_column(opened: Any) -> Any:
 class ParquetColumn:
     """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
 
-    def __init__(self, path: Path, names: list[str], num_rows: int, *, gaps: bool = False) -> None:
+    def __init__(self, path: Path, names: list[str], num_rows: int, *, ids: bool = False) -> None:
         self.path, self.names, self.num_rows = path, names, num_rows
-        self.gaps = gaps  # whether values may be missing
+        self.ids = ids  # whether values are names, of which some may be missing
 
     def __len__(self) -> int:
         return self.num_rows
@@ -128,7 +128,7 @@ class ParquetColumn:
         from .parquet import read_batches
 
         try:
-            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH, gaps=self.gaps))
+            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH, ids=self.ids))
         except Exception as error:
             raise ValueError(f"{self.path}: {reason(error)}") from error
 
@@ -183,23 +183,13 @@ def _content(path: Path, names: Sequence[str]) -> Any:
     content = _standard_input() if kind == "-" else READERS[kind](path)
     if not isinstance(content, bytes):
         return content
-    from .csv import read_csv
+    from .csv import Csv
 
-    return _Csv(content, *read_csv(content, names))
+    return _Table(Csv(content, names))
 
 
-class _Csv(NamedTuple):
-    content: bytes
-    table: Any
-    headless: bool
-
-    def columns(self, names: Sequence[str], column: str) -> list[Any]:
-        from .arrow import column_of
-        from .csv import check_text, with_ids
-
-        table = with_ids(self.content, self.table, self.headless, names) if column in _IDS else self.table
-        check_text(table, names)
-        return [column_of(table, name, gaps=column == GROUPS) for name in names]
+class _Table(NamedTuple):
+    csv: Any  # whose module imports Arrow, which takes time
 
 
 @cache
@@ -219,20 +209,20 @@ def _standard_input() -> Any:
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:
-    if isinstance(content, _Csv):
-        there = content.table.column_names
-        names = there if content.headless and not names else picked_names(there, column, names)
-        return _side_by_side(content.columns(names, column))
+    if isinstance(content, _Table):
+        csv = content.csv
+        names = csv.names if csv.headless and not names else picked_names(csv.names, column, names)
+        return _side_by_side([csv.words(name) if column in _IDS else csv.column(name) for name in names])
     if isinstance(content, Mapping):
-        return _side_by_side([content[name] for name in picked_names([*content], column, names)], gaps=column == GROUPS)
+        return _side_by_side([content[name] for name in picked_names([*content], column, names)], ids=column in _IDS)
     if names:
         raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
     return content
 
 
-def _side_by_side(columns: list[Any], *, gaps: bool = False) -> Any:
-    """Join several columns as a matrix; a single one is returned as it is. `gaps` is of Parquet columns."""
+def _side_by_side(columns: list[Any], *, ids: bool = False) -> Any:
+    """Join several columns as a matrix; a single one is returned as it is. `ids` is of Parquet columns."""
     if isinstance(columns[0], ParquetColumn):
         names = [name for column in columns for name in column.names]
-        return ParquetColumn(columns[0].path, names, len(columns[0]), gaps=gaps)
+        return ParquetColumn(columns[0].path, names, len(columns[0]), ids=ids)
     return columns[0] if len(columns) == 1 else np.column_stack(columns)

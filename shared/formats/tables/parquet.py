@@ -20,12 +20,12 @@ def read_parquet(path: Path) -> Any:
         return file.read()
 
 
-def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
-    """Arrays of the named columns, at most `num_rows` rows at a time; `gaps` as for `column_of`."""
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, ids: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the named columns, at most `num_rows` rows at a time; `ids` as of `column_of`."""
     first = 0
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
-            yield [column_of(batch, name, gaps=gaps, first=first) for name in names]
+            yield [column_of(batch, name, ids=ids, first=first) for name in names]
             first += len(batch)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,4 +84,9 @@ def without(data: Data, out: Unread) -> Data:
     for name, array in data.arrays.items():
         if len(array) == out.size and isinstance(array, np.ndarray):
             arrays[name] = out.columns[name].cleaned(array[kept]) if name in out.columns else array[kept]
-    return data._replace(arrays=arrays, lines={})
+    words = {name: partial(_rows_of, read, kept) for name, read in data.words.items()}
+    return data._replace(arrays=arrays, words=words, lines={})
+
+
+def _rows_of(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:
+    return np.asarray(read())[rows]

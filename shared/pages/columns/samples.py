@@ -108,14 +108,11 @@ class Counts(Column):
 
 @dataclass(frozen=True)
 class Names(Column):
-    """Names (N,), words, numbers or dates, one for each row; any cell is a name."""
+    """Names (N,), one for each row; any cell is a name."""
 
-    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
-        """The names; dates as text."""
-        value = super().take(names, data, read_as)
-        if getattr(value, "dtype", np.dtype(bool)).kind != "M":
-            return value
-        return np.where(np.isnat(value), None, value.astype(str).astype(object))
+    def part(self, name: str, data: Data) -> Any:
+        """The cells as they stand in the file, if it is a table: 007 and 7 are two names."""
+        return data.words[name]() if name in data.words else super().part(name, data)
 
     def check(self, name: str, value: Any, line: int | None) -> None:
         """Accept anything."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ...formats.boxes.dataset import Size
@@ -17,6 +17,7 @@ class Data(NamedTuple):
     arrays: (N,) or (N, K) arrays, or lists of arrays, one for each image
     options: options of the metric that the format implies
     names: the names of a list's images, by the list's name
+    words: by the name of a column, a function that reads its cells as names, as they stand in the file
     lines: the line of a column's first value in its file
     classes: class names by id
     sizes: width and height in pixels of each image, by name
@@ -25,20 +26,20 @@ class Data(NamedTuple):
     arrays: dict[str, Any]
     options: Mapping[str, Any] = {}
     names: Mapping[str, list[str]] = {}
+    words: Mapping[str, Callable[[], Any]] = {}
     lines: Mapping[str, int] = {}
     classes: Mapping[int, str] = {}
     sizes: Mapping[str, Size] = {}
 
     def joined(self, more: Data, stem: str) -> Data:
         """The data of both; if two arrays have one name, the second is prefixed with the stem of its file."""
-        arrays = dict(self.arrays)
-        for name, array in more.arrays.items():
-            arrays[f"{stem}: {name}" if name in arrays else name] = array
+        called = {name: f"{stem}: {name}" if name in self.arrays else name for name in more.arrays}
         return Data(
-            arrays,
+            {**self.arrays, **{called[name]: array for name, array in more.arrays.items()}},
             {**self.options, **more.options},
             {**self.names, **more.names},
-            {**self.lines, **more.lines},
+            {**self.words, **{called[name]: read for name, read in more.words.items()}},
+            {**self.lines, **{called[name]: line for name, line in more.lines.items()}},
             {**self.classes, **more.classes},
             {**self.sizes, **more.sizes},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ...formats.tables.arrow import from_arrow
-from ...formats.tables.csv import read_csv
+from ...formats.tables.csv import Csv
 from ..serving.limits import MAX_COLUMNS, RefusedError, check_header
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -19,13 +19,13 @@ def read_pasted(text: str) -> pd.DataFrame:
     """
     if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
-    table, headless = read_csv(text.encode())
-    if table.num_columns > MAX_COLUMNS:
-        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
-    if not headless:
-        check_header("pasted", table.column_names)
-    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
-    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+    csv = Csv(text.encode())
+    if len(csv.names) > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {len(csv.names):,}")
+    if not csv.headless:
+        check_header("pasted", csv.names)
+    names = [letters(i) for i in range(len(csv.names))] if csv.headless else csv.names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in csv.table.columns))))
 
 
 def letters(place: int) -> str:

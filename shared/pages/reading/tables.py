@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...formats.json import by_column, parse_json, parse_json_lines
-from ...formats.tables.arrow import from_arrow
-from ...formats.tables.csv import read_csv
+from ...formats.tables.arrow import from_arrow, ids_of
+from ...formats.tables.csv import Csv
 from ...formats.tables.npy import read_npy, read_npz
 from ...formats.tables.parquet import read_parquet, unpacked_bytes
 from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked
@@ -21,14 +22,15 @@ from .data import Data
 def _csv(path: Path) -> Data:
     """Columns of a CSV file; without a header, one array of all columns, named after the file."""
     content = path.read_bytes()
-    table, headless = read_csv(content)
-    data = _columns(table)
-    if headless:
+    csv = Csv(content)
+    data = _columns(csv.table)
+    if csv.headless:
         arrays = [*data.arrays.values()]
         return Data({path.stem: arrays[0] if len(arrays) == 1 else np.column_stack(arrays)})
-    check_header(path.name, table.column_names)
-    if not table.num_rows:
-        raise RefusedError(f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none")
+    check_header(path.name, csv.names)
+    if not csv.table.num_rows:
+        raise RefusedError(f"{path.name}: expected rows below the names {', '.join(csv.names[:5])}, got none")
+    data = data._replace(words={name: partial(csv.words, name) for name in csv.names})
     blank = len(content) - len(content.removeprefix(codecs.BOM_UTF8).lstrip())
     line = 2 + content[:blank].count(b"\n")
     return data._replace(lines=dict.fromkeys(data.arrays, line) if b"\n\n" not in content[blank:].rstrip() else {})
@@ -37,7 +39,9 @@ def _csv(path: Path) -> Data:
 def _parquet(path: Path) -> Data:
     """Columns of a Parquet file: numbers, lists of numbers or strings."""
     check_unpacked(path.name, unpacked_bytes(path))
-    return _columns(read_parquet(path))
+    table = read_parquet(path)
+    words = {name: partial(ids_of, table[name]) for name in table.column_names}
+    return _columns(table)._replace(words=words)
 
 
 def _columns(table: Any) -> Data:

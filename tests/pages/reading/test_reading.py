@@ -39,6 +39,7 @@ from openworld_metrics.pages.reading.photographs import read_photograph
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.pages.serving.limits import RefusedError
+from tests.conftest import Run
 from tests.pages import steps
 from tests.pages.steps import BOXES, STEPS, drawn
 
@@ -250,7 +251,61 @@ def test_dates_are_groups(tmp_path: Path) -> None:
     rows = "0.1,0,2023-01-01\n0.7,1,2023-01-01\n0.3,0,2023-01-02\n0.2,1,2023-01-02\n0.5,0,\n"
     (tmp_path / "x.csv").write_text(f"score,label,day\n{rows}")
     found = read_columns("ood_bench", tmp_path / "x.csv", columns={"groups": "day"})
-    assert found["groups"].tolist() == [*["2023-01-01"] * 2, *["2023-01-02"] * 2, None]
+    assert [group or None for group in found["groups"]] == [*["2023-01-01"] * 2, *["2023-01-02"] * 2, None]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["007", "7", "07", "7"],
+        ["1.0", "1", "1e0", "+1"],
+        ["0x10", "16", "nan", "NA"],
+        ["12:30", "12:31", "12:30", "12:31"],
+        ["true", "false", "true", "false"],
+        ["2020-01-01T10:00:00+02:00", "2020-01-01 10:00", "2020-01-01", "2020-01-01"],
+        [str(2**64), str(2**64 + 1), str(2**53), str(2**53 + 1)],
+    ],
+)
+def test_groups_of_a_table_are_its_cells(names: list[str], run: Run, tmp_path: Path) -> None:
+    """As the page and the command read them, whatever they look like."""
+    expected = sorted({*names})
+    rows = "".join(f"{score},{label},{name}\n" for name in names for score, label in ((0.5, 0), (0.7, 1)))
+    (tmp_path / "x.csv").write_text(f"score,label,g\n{rows}")
+    found = read_columns("ood_bench", tmp_path / "x.csv", columns={"groups": "g"})
+    assert sorted({*found["groups"]}) == expected
+    (tmp_path / "y.csv").write_text(f"score,label,g\nn/a,0,x\n{rows}")
+    kept = read_columns("ood_bench", tmp_path / "y.csv", columns={"groups": "g"}, leave_out=True)
+    assert [*kept["groups"]] == [*found["groups"]]
+    columns = [
+        f"--{name}={tmp_path}/x.csv:{column}"
+        for name, column in zip(("predictions", "references", "groups"), ("score", "label", "g"))
+    ]
+    code, output, errors = run("compute", "ood_bench", *columns, "--metrics", "auroc")
+    assert (code, errors) == (0, "")
+    assert sorted(json.loads(output)["groups"]["group"]) == expected
+
+
+def test_groups_in_parquet(run: Run, tmp_path: Path) -> None:
+    """Dates are text, long integers keep their digits beside gaps in other batches."""
+    days = pyarrow.array([18262, 18263, None, 18262] * 5000, pyarrow.date32())
+    ids = pyarrow.array([2**53 + 1] * 10_000 + [2**53] * 9_999 + [None])
+    labels = pyarrow.array([0, 1] * 10_000)
+    scores = pyarrow.array(np.linspace(0, 1, 20_000))
+    table = pyarrow.table({"score": scores, "label": labels, "day": days, "id": ids, "word": ids.dictionary_encode()})
+    pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
+    for column, expected in (
+        ("day", ["2020-01-01", "2020-01-02"]),
+        *((name, [str(2**53), str(2**53 + 1)]) for name in ("id", "word")),
+    ):
+        found = read_columns("ood_bench", tmp_path / "x.parquet", columns={"groups": column})
+        assert sorted({str(group) for group in found["groups"] if group is not None}) == expected
+        columns = [
+            f"--{name}={tmp_path}/x.parquet:{own}"
+            for name, own in zip(("predictions", "references", "groups"), ("score", "label", column))
+        ]
+        code, output, errors = run("compute", "ood_bench", *columns, "--metrics", "auroc")
+        assert (code, errors) == (0, "")
+        assert sorted(json.loads(output)["groups"]["group"]) == expected
 
 
 ROWS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
