@@ -225,9 +225,11 @@ def no_number(array: np.ndarray) -> str:
     place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
-    row, *rest = (int(i) for i in np.unravel_index(place, array.shape))
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
-    return f"{kind}{values[place]!r:.100} at position {(row, *rest) if rest else row}"
+    kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
+    at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
+    position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
+    return f"{kind}{values[place]!r:.100}{position}"
 
 
 def _is_number(value: Any) -> bool:
@@ -284,11 +286,13 @@ def concatenate(arrays: Sequence[Array]) -> Array:
 def widen(x: Array, name: str = "scores") -> Array:
     """Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
 
-    Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
+    Raises ValueError for what float64 would round: 64-bit integers beyond 2^53, and longer floats.
     """
     xp = array_namespace(x)
     if x.dtype in (xp.float32, xp.float64):
         return x
+    if x.dtype.itemsize > 8:
+        raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
     if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:

@@ -108,13 +108,16 @@ def table(
     )
     _warn_of_missing(combined, results, keys)
     for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-        warn(f"{name}: has other samples, options or seeds than the best, and was not compared with it")
+        warn(f"{name}: was not compared with the best, as one has no samples, or other samples, options or seeds")
     combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)
     drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-    compared = any(kept is not None for kept in alike.values())
+    compared = {key for (_, _, key), kept in alike.items() if kept is not None}
+    shown = {cell.key: None for _, cells in combined.rows for cell in cells if cell is not None and cell.direction}
+    untested = [key for key in shown if key not in compared and key != RANK]
     note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if compared else ""
+    note += f" Not tested, by the saved samples: {', '.join(untested)}." if note and untested else ""
 
     def text(form: str) -> str:
         return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")

@@ -28,8 +28,9 @@ class OODBench(Metric):
     Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label
-    ignore_value: the label of samples that are left out
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label.
+        Fixed at load, since they are the labels of scores that come as a tuple
+    ignore_value: the label of samples that are left out. Fixed at load
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add the threshold of detect_acc and of operating points
@@ -46,7 +47,7 @@ class OODBench(Metric):
     name = "ood_bench"
     reduce = staticmethod(ood_state)
     as_state = staticmethod(as_ood_state)
-    fixed_options = frozenset({"significant_bits"})
+    fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
@@ -78,7 +79,7 @@ class OODBench(Metric):
 
     @property
     def idle_options(self) -> list[str]:
-        """A threshold that judges nothing."""
+        """The threshold, if no metric uses it."""
         return ["threshold"] if self.threshold is not None and not (self.per_sample or judge(self.metrics)) else []
 
     def only(self, keys: Collection[str]) -> OODBench:

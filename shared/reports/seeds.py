@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 
 class Seeds:
@@ -40,6 +40,14 @@ class Seeds:
         if matches > 1:  # such as [0-9]+ in resnet18-s0, which would merge it with resnet50-s0
             raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
         return re.sub("//+", "/", rest).strip(" -_./") or empty
+
+
+def check_seeds(names: Collection[str], seeds: Seeds) -> None:
+    """Raise ValueError for a name without a seed that is the rest of a name with one: it would be a seed more."""
+    with_seeds = {seeds.without(name): name for name in names if seeds.matches(name)}
+    for name in names:
+        if not seeds.matches(name) and seeds.without(name) in with_seeds:
+            raise ValueError(f"{name}: expected a seed in the name, as in {with_seeds[seeds.without(name)]}, got none")
 
 
 def mean_of_seeds(values: Sequence[float]) -> float:

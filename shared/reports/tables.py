@@ -17,7 +17,7 @@ from ..arrays.options import as_choice
 from ..formats.written.flat import KINDS, flat, rows_of_groups
 from .cells import Cell, Place, ResultTable, marked_best
 from .directions import direction_of, is_share
-from .seeds import Seeds, mean_of_seeds, std_of_seeds
+from .seeds import Seeds, check_seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # the name of the results beside groups
 ROW_KINDS = ("files", "groups")
@@ -182,6 +182,8 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Pla
 def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: Seeds) -> dict[Place, Cell]:
     """Means over results, or else over groups, with names that differ only where the pattern matches."""
     in_names = any(map(seeds.matches, numbers))
+    if in_names:
+        check_seeds(numbers, seeds)
     values: dict[Place, list[float]] = {}
     for (name, group, key), cell in _cells(numbers).items():
         if in_names:

@@ -331,8 +331,9 @@ BAD_OPTIONS = [
         "threshold: expected a number that float64 holds, got a larger one",
     ),
     ("ood_bench", dict(step=0), ValueError, "step: expected an int of at least 1, got 0"),
-    ("ood_bench", dict(in_value=1), ValueError, "in_value, out_value: expected two different labels, got 1 for both"),
-    ("ood_bench", dict(in_value=5), ValueError, r"references: expected 5 \(in_value\) or 1 \(out_value\), got 0"),
+    ("ood_bench", dict(in_value=1), ValueError, "in_value: it was applied as batches were added; give it at load"),
+    ("ood_bench", dict(out_value="rest"), ValueError, "out_value: it was applied as batches were added"),
+    ("ood_bench", dict(ignore_value=5), ValueError, "ignore_value: it was applied as batches were added"),
     (
         "openset_detection",
         dict(known_classes=None),

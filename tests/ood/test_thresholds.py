@@ -188,6 +188,15 @@ def test_the_rest_of_the_labels() -> None:
 
 
 def test_labels_that_will_not_do() -> None:
+    with pytest.raises(ValueError, match="in_value, out_value: expected two different labels, got 1 for both"):
+        OODBench(in_value=1).compute(predictions=[0.1], references=[0])
+    with pytest.raises(ValueError, match=r"references: expected 5 \(in_value\) or 1 \(out_value\), got 0"):
+        OODBench(in_value=5).compute(predictions=[0.1], references=[0])
+    late = OODBench()
+    late.add_batch(predictions=([0.1, 0.2], [0.3, 0.4]))  # whose sides the tuple tells
+    with pytest.raises(ValueError, match="in_value: it was applied as batches were added; give it at load"):
+        late.compute(in_value=1, out_value=0)
+    assert late.compute()["auroc"] == 1.0
     with pytest.raises(ValueError, match="in_value, out_value: expected two different labels, got rest for both"):
         reduce_ood([0.1], [0], in_value="rest", out_value="rest")
     with pytest.raises(ValueError, match="ignore_value: expected neither in_value nor out_value, got 1"):

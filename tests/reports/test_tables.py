@@ -492,11 +492,34 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     other["far"]["samples"]["options"] = {}
     assert {kept for place, kept in undecided(other).items() if place[0] == "far"} == {None}
     Path("far.json").write_text(json.dumps(other["far"]))
-    warning = "far: has other samples, options or seeds than the best, and was not compared with it"
+    warning = "far: was not compared with the best, as one has no samples, or other samples, options or seeds"
     assert run("table", *files)[2] == f"openworld-metrics: warning: {warning}\n"
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
+
+
+def test_models_without_samples_are_not_compared(run: Run, tmp_path: Path) -> None:
+    """Also if the best has none, or only for some seeds, and a file without a seed is no seed more."""
+    labels = np.arange(200) % 2
+    rng = np.random.default_rng(0)
+    scores = {name: labels * share + rng.normal(size=200) for name, share in (("best", 9), ("b", 1), ("c", 1))}
+    results = with_samples(scores, labels)
+    assert {*undecided(results).values()} == {False}
+    del results["best"]["samples"]
+    assert undecided(results) == {(name, "mean", "auroc"): None for name in "bc"}
+    for name, result in results.items():
+        Path(f"{name}.json").write_text(json.dumps(result))
+    code, output, errors = run("table", "best.json", "b.json", "c.json")
+    assert (code, errors.count("was not compared with the best"), output.count("*")) == (0, 2, 1)
+    runs = {f"{name}-s{seed}": labels + rng.normal(size=200) for name in "ab" for seed in range(2)}
+    seeded = with_samples(runs, labels)
+    assert len(undecided(seeded, seeds="-s[0-9]")) == 1
+    del seeded["a-s1"]["samples"]
+    assert {*undecided(seeded, seeds="-s[0-9]").values()} == {None}
+    with pytest.raises(ValueError, match=r"a: expected a seed in the name, as in a-s1, got none"):
+        make_table({**seeded, "a": seeded["a-s0"]}, seeds="-s[0-9]")
+    assert len(make_table({**seeded, "c": seeded["a-s0"]}, seeds="-s[0-9]").rows) == 3
 
 
 @pytest.mark.parametrize("name", ["ood_bench", "accuracyk"])

@@ -56,7 +56,7 @@ def checked_mask(array: np.ndarray) -> np.ndarray:
 
 def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
     """Raise ValueError unless the dtype is of one of the kinds and there is no NaN."""
-    if plane.dtype.kind not in kinds:
+    if plane.dtype.kind not in kinds or plane.dtype.itemsize > 8:  # a longer float would be rounded
         raise ValueError(f"expected {expected}, got {plane.dtype}")
     if plane.dtype.kind == "f" and np.isnan(plane).any():
         row, column = np.argwhere(np.isnan(plane))[0].tolist()[-2:]

@@ -42,19 +42,19 @@ def undecided(
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
     seeds, as of `make_table`: results whose names differ only there are one model; keys to compare, by default all.
-    Returns a boolean for each number of a file with samples, except the best, and None if the file has other samples,
-    options or seeds than the best. Keys without a known direction, and those that samples do not give, are left out.
-    Numbers equal to the best do not differ.
+    Returns a boolean for each number, except the best, and None if a file, or the best, has no samples, or other
+    samples, options or seeds; nothing if fewer than two files have samples. Keys without a known direction, and those
+    that samples do not give, are left out. Numbers equal to the best do not differ.
     Sources: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979;
     of drawing both samples and seeds: Owen, The Pigeonhole Bootstrap, Annals of Applied Statistics 2007.
     """
     chance = 1 - as_confidence_level(confidence_level)
     keeping = {name: result for name, result in results.items() if SAMPLES in result}
     pattern = None if seeds is None else Seeds(seeds)
-    if pattern is not None and not any(map(pattern.matches, results)):
-        return {}  # the seeds are in the names of groups, which share no samples
+    if len(keeping) < 2 or (pattern is not None and not any(map(pattern.matches, results))):
+        return {}  # or the seeds are in the names of groups, which share no samples
     runs: dict[str, dict[str, str]] = {}  # the files of each model, by seed
-    for name in keeping:
+    for name in results:
         model, seed = (name, "") if pattern is None else (pattern.without(name, OVERALL), pattern.seed(name))
         runs.setdefault(model, {})[seed] = name
     kinds = {key: kind for result in keeping.values() for key, kind in dict(result.get("kinds", {})).items()}  # type: ignore[call-overload]
@@ -70,7 +70,7 @@ def undecided(
 
     files = ResampledFiles(metrics, number)
     alike: dict[Place, bool | None] = {}
-    for (group, key), values in _values(keeping, runs).items():
+    for (group, key), values in _values(results, runs).items():
         known = direction_of(key, kinds)
         if known is None or len(values) < 2 or (keys is not None and key not in keys):
             continue
@@ -115,7 +115,7 @@ def _p_value(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str,
 
 
 def _share_samples(files: ResampledFiles, best: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether two models, with files by seed, have the same seeds, options and samples."""
+    """Whether two models, with files by seed, have samples, and the same seeds, options and samples."""
     return best.keys() == other.keys() and all(files.share_samples(best[seed], other[seed]) for seed in best)
 
 

@@ -26,8 +26,8 @@ class ResampledFiles:
         self._drawn: dict[str, Replicates] = {}
 
     def share_samples(self, first: str, second: str) -> bool:
-        """Whether two files have the same metric, options and samples."""
-        return self._alike[first] == self._alike[second]
+        """Whether two files have samples, and the same metric, options and samples."""
+        return first in self._alike and self._alike[first] == self._alike.get(second)
 
     def difference(self, first: str, second: str, key: Key) -> np.ndarray | None:
         """The difference of two files in each resample, (B,); None if they cannot be compared."""
