@@ -195,8 +195,10 @@ def _check_shared(metric: Metric, first: Any, second: Any) -> None:
         return
     one, other = ({metric.aliases.get(name, name): x for name, x in model.items()} for model in (first, second))
     for column in SHARED:
-        if column in one and column in other and column != COUNTS:  # pairs tell of other counts
+        if column in one and column in other and column != COUNTS:  # `pairs_of` reports counts that differ
             both = one[column], other[column]
+            if any(isinstance(x, Iterator) for x in both):  # which can be read once
+                continue
             if not _are_alike(*(map(rows_of_groups, both) if column == GROUPS else both)):
                 raise ValueError(f"{column}: expected the same of first and of second, got others")
 
@@ -218,7 +220,13 @@ def _are_alike(one: Any, other: Any) -> bool:
 
 def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) -> Iterable[Part]:
     own = model if isinstance(model, Mapping) else {"predictions": model}
-    twice = [column for column in own if column in shared]
+    both = {metric.aliases.get(column, column) for column in shared}
+    twice = [column for column in own if metric.aliases.get(column, column) in both]
     if twice:
         raise TypeError(f"{twice[0]}: expected it of {name} or of both models, got both")
-    return metric.prepared(**own, **shared)
+    try:
+        return metric.prepared(**own, **shared)
+    except (ValueError, TypeError) as error:
+        if str(error).partition(":")[0] not in own:
+            raise
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}_{error}") from error

@@ -2204,7 +2204,10 @@ class Metric:
             raise unknown_name(cls, unknown[0], cls.options)
 
     def __post_init__(self) -> None:
-        """Check the options of every metric."""
+        """Check the options of every metric; a list that comes as an iterator is read once, here."""
+        for name in self.options:
+            if isinstance(getattr(self, name), Iterator):
+                setattr(self, name, [*getattr(self, name)])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
         self.n_resamples = as_resamples(self.n_resamples)
@@ -5234,7 +5237,11 @@ def names_and_functions(metrics: Any) -> list[Any]:
     metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
-    return [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    names = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    for name in names:
+        if not isinstance(name, str) and not callable(name):
+            raise TypeError(f"metrics: expected names or functions, got {name!r:.60}")
+    return names
 
 
 def has_threshold(metric: Any) -> bool:

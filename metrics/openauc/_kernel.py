@@ -2204,7 +2204,10 @@ class Metric:
             raise unknown_name(cls, unknown[0], cls.options)
 
     def __post_init__(self) -> None:
-        """Check the options of every metric."""
+        """Check the options of every metric; a list that comes as an iterator is read once, here."""
+        for name in self.options:
+            if isinstance(getattr(self, name), Iterator):
+                setattr(self, name, [*getattr(self, name)])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
         self.n_resamples = as_resamples(self.n_resamples)

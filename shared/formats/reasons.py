@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,11 +49,11 @@ def readable() -> Iterator[None]:
 
 @contextmanager
 def rows_from(first: int) -> Iterator[None]:
-    """Say in errors about a batch that it begins at a row other than 0, since their positions count from there."""
+    """Say in errors about a batch with a position that it counts from another row than 0."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        if not first:
+        if not first or not re.search(r"\b(position|row)\b", str(error)):
             raise
         raise with_text(error, f"{error}, counted from row {first}") from error
 

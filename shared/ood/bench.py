@@ -194,7 +194,11 @@ def names_and_functions(metrics: Any) -> list[Any]:
     metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
-    return [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    names = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    for name in names:
+        if not isinstance(name, str) and not callable(name):
+            raise TypeError(f"metrics: expected names or functions, got {name!r:.60}")
+    return names
 
 
 def has_threshold(metric: Any) -> bool:

@@ -242,7 +242,7 @@ BAD = [
     (np.asarray([2**64 - 1, 0, 0, 1], np.uint64), ValueError, "got 1.845e+19, of which 18446744073709551615 at pos"),
     ([1, 1, 1], ValueError, "counts: expected one for each of 4 samples, got 3"),
     ([[1], [1], [1], [1]], ValueError, "counts: expected integers of shape (N,), got shape (4, 1)"),
-    (["1", "2", "3", "4"], TypeError, "counts: expected numbers, got '1' at position 0"),
+    (["1", "2", "3", "4"], TypeError, "counts: expected numbers, got text such as '1' at position 0"),
     (3, TypeError, "counts: expected an array, got 3"),
 ]
 

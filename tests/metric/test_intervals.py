@@ -394,3 +394,16 @@ def test_images_that_are_labelled_otherwise_than_their_masks() -> None:
     results = metric_class("anomaly_suite")(**drawn).compute(**model, **both)
     assert 0 <= results["pixel_auroc_low"] <= results["pixel_auroc"] <= results["pixel_auroc_high"] <= 1
     assert set(compare("anomaly_suite", model, model, **both, **drawn)["p_value"]) == {1.0}
+
+
+def test_an_error_names_the_model() -> None:
+    good, bad = {"predictions": [0.1, 0.2]}, {"predictions": [[0.1], [0.2]]}
+    for models, name in (((bad, good), "first"), ((good, bad), "second")):
+        with pytest.raises(ValueError, match=rf"^{name}_predictions: expected scores of shape"):
+            compare("ood_bench", *models, references=[0, 1])
+    with pytest.raises(ValueError, match=r"^references: expected 0"):
+        compare("ood_bench", good, good, references=[0, 7])
+    with pytest.raises(TypeError, match="labels: expected it of first or of both models, got both"):
+        compare("ood_bench", {**good, "labels": [0, 1]}, good, references=[0, 1])
+    once = [{"predictions": [0.1, 0.2, 0.3], "references": (i % 2 for i in range(3))} for _ in range(2)]
+    assert compare("ood_bench", *once, metrics="auroc", n_resamples=2)["first"] == [0.5]

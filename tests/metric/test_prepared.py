@@ -98,7 +98,8 @@ def test_results_know_what_they_are(name: str, seed: int) -> None:
             assert plain[key] == result.value
             assert known is not None
             assert known.higher is result.higher
-            assert known.rate is (isinstance(result, Rate) and result.share)
+            in_percent = options.get("percent", False)  # of which a key says nothing
+            assert known.rate is (isinstance(result, Rate) and (result.share or in_percent))
         else:
             assert known is None
     kinds = summary.kinds()

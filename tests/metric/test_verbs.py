@@ -215,3 +215,18 @@ def test_the_columns_of_siblings_are_those_that_a_metric_here_takes() -> None:
     columns = {name for metric in openworld_metrics.METRICS for name in metric_class(metric).columns}
     of_xcurve = {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}
     assert columns - of_xcurve - {"predictions", "references", "counts", "groups"} == SIBLING_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "values"),
+    [
+        ("accuracyk", "k_list", (1, 2)),
+        ("ood_bench", "metrics", ("auroc", "fpr95tpr")),
+        ("macro_open_f", "t_list", (0.1, 0.2)),
+    ],
+)
+def test_lists_that_can_be_read_once(name: str, option: str, values: tuple[Any, ...]) -> None:
+    columns, options = cases.draw(name, 0)
+    expected = metric_class(name)(**{**options, option: list(values)}).compute(**columns)
+    assert metric_class(name)(**{**options, option: iter(values)}).compute(**columns) == expected
+    assert metric_class(name)(**options).compute(**columns, **{option: iter(values)}) == expected

@@ -204,8 +204,16 @@ def _standard_input() -> Any:
     if text[:1] not in b"[{":
         return data
     first, _, more = text.partition(b"\n")
-    several = more and first.rstrip()[-1:] in b"]}"  # a first line that ends its object has others below
-    return by_column(parse_json_lines(text) if several else parse_json(text))
+    return by_column(parse_json_lines(text) if more and _is_json(first) else parse_json(text))
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether a line is a whole object, so that there are others below."""
+    try:
+        parse_json(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:
