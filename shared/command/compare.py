@@ -81,6 +81,9 @@ def compare(
     """Compare two models on the same samples; see `_HELP`."""
     chosen = metric_class(name)
     wanted = read_options(chosen, options, {**arguments, "percent": percent, **dict.fromkeys(INTERVALS)})
+    twice = next((option for option in INTERVALS if option in wanted), None)
+    if twice is not None:
+        raise click.BadParameter(f"expected the flag --{twice.replace('_', '-')}, got {twice}", param_hint="--option")
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form, metric = form_of(form, percent), chosen(**wanted)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}

@@ -152,4 +152,4 @@ def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[s
 
 def _words(words: Sequence[str]) -> list[str]:
     """The words of a list option, also split at commas."""
-    return [word for part in words for word in part.split(",") if word]
+    return [word.strip() for part in words for word in part.split(",") if word.strip()]

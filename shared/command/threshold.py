@@ -27,6 +27,9 @@ _HELP = """Fit a threshold on validation data; a sample, image or pixel is unkno
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
+Scores of --known and --unknown are read as ood reads them, so that confidences (an array conf of an .npz) are negated;
+those of --predictions are taken as they are, as compute takes them.
+
 With --fpr, at most this share of the known samples exceeds it: of these samples or, with --confidence-level, of new
 ones. With --tpr, at least this share of the unknown samples does.
 

@@ -60,7 +60,7 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     counted, unless `count_background` makes them FP_unknown.
 
     Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
-    is left out of all counts, however many such predictions there are, as COCO does for crowds.
+    is left out of all counts, however many such predictions there are.
 
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.

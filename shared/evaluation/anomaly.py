@@ -24,7 +24,7 @@ from ..metric.summary import assembled
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
-from .category_options import by_category, check_categories, options_of, with_void
+from .category_options import by_category, check_categories, options_of, with_only_values, with_void
 from .map_reading import check_names, map_reader
 from .progress import progress_bar
 
@@ -89,6 +89,8 @@ def evaluate_maps(
         sample_pattern = listed.data.layout.samples
     if sample_pattern is not None:
         check_pattern(sample_pattern)
+    if listed.data.layout is None:  # a plain folder, whose name says nothing
+        options = with_only_values(options)
     check_categories(options, (image.category for image, _ in listed.pairs))
     suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
     settings = {**suite.loaded_options, **by_category(options)}

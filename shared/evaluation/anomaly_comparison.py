@@ -12,7 +12,7 @@ from ..metric.bootstrap import ByGroup
 from ..metric.summary import Part
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
-from .category_options import options_of, with_void
+from .category_options import options_of, with_only_values, with_void
 from .differences import differences
 from .map_reading import map_reader, reading_options
 
@@ -32,6 +32,8 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     """
     table = differences(first.results, second.results)
     options = {**options, "per_image": False}
+    if first.listed.data.layout is None:
+        options = with_only_values(options)
     metric = AnomalySuite(**options_of(options, first.listed.pairs[0][0].category))
     level = metric.confidence_level
     if level is None:

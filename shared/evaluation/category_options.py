@@ -20,6 +20,18 @@ def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
     return {name: value[category] if isinstance(value, Mapping) else value for name, value in options.items()}
 
 
+def with_only_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options where a mapping of a single category is replaced by its value, whatever the category.
+
+    >>> with_only_values({"pixel_threshold": {"maps": 0.3}})
+    {'pixel_threshold': 0.3}
+    """
+    return {
+        name: next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
+        for name, value in options.items()
+    }
+
+
 def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> None:
     """Raise ValueError unless all categories have their options."""
     for category in categories:

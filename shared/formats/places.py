@@ -11,20 +11,28 @@ from pathlib import Path
 def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
     """The files with one of the suffixes, in any case, in a folder and below it, sorted, without hidden ones.
 
-    Links to folders are followed, since data sets are often linked; each folder is visited once. A folder that is
-    hidden, such as .ipynb_checkpoints, is passed over.
+    Links to folders are followed, since data sets are often linked, but not into a folder above. A folder that is
+    hidden, such as .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
     """
-    files, seen, waiting = [], set(), [folder]
+    files: list[Path] = []
+    waiting: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(folder, ())]  # with the folders above each
     while waiting:
-        here = waiting.pop()
+        here, above = waiting.pop()
         status = here.stat()
-        if (status.st_dev, status.st_ino) in seen:
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        own, folders = _entries(here, suffixes)
-        files += own
-        waiting += folders
+        place = status.st_dev, status.st_ino
+        if place not in above:
+            own, folders = _entries(here, suffixes)
+            files += own
+            waiting += [(path, (*above, place)) for path in folders]
     return sorted(files)
+
+
+def lost_files(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    """The files that `files_below` does not list, though they are not hidden: those of other suffixes."""
+    shown = (
+        path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    return sorted(path for path in shown if path.is_file() and path.suffix.lower() not in suffixes)
 
 
 def files_in(folder: Path, suffixes: Collection[str]) -> list[Path]:
@@ -32,12 +40,24 @@ def files_in(folder: Path, suffixes: Collection[str]) -> list[Path]:
     return sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
 
 
+def check_flat(folder: Path, suffixes: Collection[str]) -> None:
+    """Raise ValueError if there are files with one of the suffixes in folders below a folder."""
+    below = next((path for path in files_below(folder, suffixes) if path.parent != folder), None)
+    if below is not None:
+        raise ValueError(f"{below}: expected all {' and '.join(suffixes)} files in {folder} itself, got one below")
+
+
 def _entries(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[Path]]:
     """The files with one of the suffixes, and the folders, in a folder."""
     with os.scandir(folder) as entries:
         shown = [entry for entry in entries if not entry.name.startswith(".")]
-    fitting = [entry for entry in shown if os.path.splitext(entry.name)[1].lower() in suffixes and entry.is_file()]
-    return [Path(entry.path) for entry in fitting], [Path(entry.path) for entry in shown if entry.is_dir()]
+    fitting = [entry for entry in shown if os.path.splitext(entry.name)[1].lower() in suffixes]
+    files = [entry.path for entry in fitting if entry.is_file() or _leads_nowhere(entry)]
+    return [*map(Path, files)], [Path(entry.path) for entry in shown if entry.is_dir()]
+
+
+def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
+    return entry.is_symlink() and not os.path.exists(entry.path)
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

@@ -166,6 +166,10 @@ def test_forms_in_a_pipe_and_on_a_terminal(tmp_path: Path, run: Any) -> None:
         (["compute", "ood_bench", *FILES, "--save-samples"], "expected --save with --save-samples, got none"),
         (["compare", "ood_bench", *MODELS, "--format", "xml"], "'xml' is not one of 'text', 'json'"),
         (["compare", "ood_bench", *MODELS, "--confidence-level", "1"], "confidence_level: expected a number between"),
+        (
+            ["compare", "ood_bench", *MODELS, "--option", "n_resamples=9"],
+            "expected the flag --n-resamples, got n_resamples",
+        ),
         (["compare", "ood_bench", *MODELS, "--n-resamples", "0"], "n_resamples: expected an int of at least 1"),
         (["compare", "ood_bench", *MODELS, "--random-state", "-1"], "random_state: expected an int of at least 0"),
         (["compare", "ood_bench", *MODELS, "--plot", "x.yak"], "x.yak: expected a file ending in"),

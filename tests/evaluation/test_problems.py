@@ -331,6 +331,51 @@ def test_maps_of_other_folders_than_their_masks(tmp_path: Path) -> None:
     assert not problems
 
 
+@pytest.mark.parametrize("name", ["0.gif", "0"])
+def test_a_mask_that_is_lost_makes_no_image_normal(name: str, tmp_path: Path) -> None:
+    write_mask(tmp_path / "masks/1.png", np.ones(SHAPE, bool))
+    for stem in "012":
+        write_map(tmp_path / f"maps/{stem}.tiff", FINE)
+    (tmp_path / "masks" / name).write_bytes(b"GIF89a")
+    (problem,) = list_anomaly_maps(tmp_path / "maps", tmp_path / "masks").problems
+    assert (
+        problem
+        == f"{tmp_path}/masks/{name}: expected a mask of {tmp_path}/maps/0.tiff, as .png or .npy, got another file"
+    )
+    (tmp_path / "masks" / name).unlink()
+    (tmp_path / "masks/0.png").symlink_to("nowhere.png")
+    with pytest.raises(ValueError, match=r"masks/0.png: No such file or directory"):
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks")
+
+
+def test_links_to_one_folder(tmp_path: Path) -> None:
+    """Two categories may share normal maps; a link to a folder above is not followed."""
+    for name in "ab":
+        for defect in ("good", "cut"):
+            write_image(tmp_path / f"data/{name}/test/{defect}/0.png")
+        write_mask(tmp_path / f"data/{name}/ground_truth/cut/0_mask.png", np.ones(SHAPE, bool))
+        write_map(tmp_path / f"maps/{name}/cut/0.tiff", FINE)
+    write_map(tmp_path / "shared/0.tiff", FINE)
+    for name in "ab":
+        (tmp_path / f"maps/{name}/good").symlink_to(tmp_path / "shared")
+    (tmp_path / "maps/a/above").symlink_to(tmp_path / "maps")
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    assert (len(listed.pairs), listed.problems) == (4, [])
+
+
+def test_a_threshold_of_one_category_for_a_plain_folder(tmp_path: Path) -> None:
+    write_mask(tmp_path / "masks/0.png", np.eye(*SHAPE, dtype=bool))
+    for name in "01":
+        write_map(tmp_path / f"maps/{name}.tiff", np.random.default_rng(int(name)).random(SHAPE))
+    folders = tmp_path / "maps", tmp_path / "masks"
+    expected = evaluate_anomaly_folder(*folders, pixel_threshold=0.5)
+    found = evaluate_anomaly_folder(*folders, pixel_threshold={"validation": 0.5})
+    assert [*found.pop("evaluation")] == [*expected.pop("evaluation")]
+    assert found == expected
+    with pytest.raises(ValueError, match="pixel_threshold: expected a value for category 'masks', got values for a, b"):
+        evaluate_anomaly_folder(*folders, pixel_threshold={"a": 0.5, "b": 0.5})
+
+
 def test_defects_that_differ_in_capitals(tmp_path: Path) -> None:
     for defect in ("good", "Crack", "crack"):
         write_image(tmp_path / f"data/nut/test/{defect}/0.png")

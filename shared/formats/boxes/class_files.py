@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..places import files_in
+from ..places import check_flat, files_in
 from ..reasons import reason
 from .aliases import aliases_of, spelling
 from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, split_by_image
@@ -72,6 +72,7 @@ def read_class_files(
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
     """The files by the names of their classes in the data set."""
+    check_flat(folder, TXT)
     classes = {*dataset.classes.values(), UNKNOWN}
     files: dict[str, Path] = {}
     for path in files_in(folder, TXT):

@@ -110,7 +110,10 @@ def _read_voc(source: Source, options: Options) -> Dataset:
 def _read_yolo(source: Source, options: Options) -> Dataset:
     split = options.split or "val"
     images = None if options.images is None else _of_split(Path(options.images), split)
-    return read_yolo(_of_split(source.path, split), images, classes=options.classes)
+    labels = _of_split(source.path, split)
+    if options.split is not None and labels.name in SPLITS and labels.name != split:
+        raise ValueError(f"{source.path}: expected the labels of {split}, got those of {labels.name}")
+    return read_yolo(labels, images, classes=options.classes)
 
 
 def _read_yolo_data(source: Source, options: Options) -> Dataset:
@@ -119,11 +122,13 @@ def _read_yolo_data(source: Source, options: Options) -> Dataset:
 
 
 def _read_coco(source: Source, options: Options) -> Dataset:
+    _check_no_split(source, options)
     return coco_dataset(source.content, source.path, options.images)
 
 
 def _read_dicts(source: Source, options: Options) -> Dataset:
     _check_no_images(source, options)
+    _check_no_split(source, options)
     with named(source.path):
         return read_dicts(source.content, classes=options.classes)
 
@@ -168,6 +173,11 @@ def _check_categories(detections: Detections, place: Path, unknown_class_id: int
 def _check_no_images(source: Source, options: Options) -> None:
     if options.images is not None:
         raise ValueError(f"{source.path}: expected no folder of images, since it needs none, got {options.images}")
+
+
+def _check_no_split(source: Source, options: Options) -> None:
+    if options.split is not None:
+        raise ValueError(f"{source.path}: expected no split, since the file is of one, got {options.split}")
 
 
 def _check_no_score_field(source: Source, options: Options) -> None:

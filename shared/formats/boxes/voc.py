@@ -16,7 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from ..images import SUFFIXES, find_images, implied_images
-from ..places import files_in
+from ..places import check_flat, files_in
 from ..reasons import reason
 from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, true_boxes
 
@@ -49,6 +49,7 @@ def read_voc(
     files = {path.stem: path for path in files_in(folder, XML)}
     if not files:
         raise ValueError(f"{folder}: expected a folder with .xml files, got none")
+    check_flat(folder, XML)
     paths = _images(folder, files, images)
     listed = _listed(folder, paths, split, image_set)
     names = [*(files if images is None else paths)] if listed is None else listed
@@ -112,7 +113,11 @@ def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) 
 
 def _read(path: Path, one_based: bool) -> _Page:
     root, lines = _parse(path)
-    objects = [_object(element, path, lines, one_based) for element in root.findall("object")]
+    found = root.findall("object")
+    below = next((element for element in root.iter() if element.tag.lower() == "object"), None)
+    if not found and below is not None:
+        raise ValueError(f"{path}:{lines[below]}: expected <object> directly below <{root.tag}>, got <{below.tag}>")
+    objects = [_object(element, path, lines, one_based) for element in found]
     width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
     return _Page(objects, (width, height) if width and height else None)
 

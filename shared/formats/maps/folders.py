@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..images import SUFFIXES
-from ..places import files_below, files_by_place
+from ..places import files_below, files_by_place, lost_files
 from .files import MAP_SUFFIXES
 from .layouts import PAIR, Layout, categories_of, layout_of
 from .lists import images_of_the_test, list_of, read_list
@@ -145,6 +145,11 @@ def _listed_category(category: str, folder: Path, layout: Layout) -> tuple[list[
             category, place.as_posix(), defect, place.name, mask is not None, image, masks
         )
     return [by_place[name] for name in sorted(by_place)], problems
+
+
+def lost_masks(folder: Path) -> dict[str, Path]:
+    """Files of a plain folder that are no masks, by name: an image must not lose its mask because of its suffix."""
+    return {path.stem.removesuffix(_MASK_ENDING): path for path in lost_files(folder, _MASK_SUFFIXES)}
 
 
 def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..places import files_below
 from .files import MAP_SUFFIXES
-from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images
+from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images, lost_masks
 from .layouts import Layout
 
 
@@ -58,7 +58,7 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
         raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'none'}")
     files = files_below(maps, MAP_SUFFIXES)
     if data.layout is None:
-        return _pair_masks(maps, files, data.images)
+        return _pair_masks(maps, files, data.images, lost_masks(data.folder))
     pairs, problems = [], []
     images: dict[str, list[AnomalyImage]] = defaultdict(list)
     for image in data.images:
@@ -130,9 +130,9 @@ def _pair_images(
 
 
 def _pair_masks(
-    maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage]
+    maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage], lost: Mapping[str, Path]
 ) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
-    """Pair maps and masks of plain folders; a map without a mask belongs to a normal image."""
+    """Pair maps and masks of plain folders; a map without a mask belongs to a normal image, unless its mask is lost."""
     several = _repeated_stems(masks)
     by_place = {mask.name: mask for mask in masks}
     by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
@@ -149,6 +149,8 @@ def _pair_masks(
         alike = by_stem.get(stem)
         if image is None and alike is not None and (path.parent == above or alike.name == stem):
             image = alike
+        if image is None and stem in lost:
+            problems.append(f"{lost[stem]}: expected a mask of {path}, as .png or .npy, got another file")
         image = image or AnomalyImage(category, place, "", stem, False, None, ())
         if image.name in by_name:
             problems.append(

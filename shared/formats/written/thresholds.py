@@ -44,6 +44,10 @@ class FittedThreshold(NamedTuple):
         return {"decision": _DECISION, **self._asdict(), "of": [*self.of]}
 
 
+def _is_threshold(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+
+
 def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, float]:
     """The threshold in a file, for scores of one of the `kinds`: a number, or numbers by category.
 
@@ -52,7 +56,7 @@ def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, 
     results = read_results(path)
     of, threshold = results.get("of"), results.get("threshold")
     by_category = threshold if isinstance(threshold, dict) else {"": threshold}
-    numbers = {str(name): float(x) for name, x in by_category.items() if isinstance(x, (int, float)) and x == x}
+    numbers = {str(name): float(x) for name, x in by_category.items() if _is_threshold(x)}  # type: ignore[arg-type]
     if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) != max(1, len(by_category)):
         raise ValueError(f"{path}: expected a file of openworld-metrics threshold --save, got other JSON")
     if not {*kinds} & {*map(str, of)}:

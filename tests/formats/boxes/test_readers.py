@@ -475,3 +475,35 @@ def test_results_with_paths(tmp_path: Path) -> None:
     for wrong, message in ((["a/1.png", "c/3.png", "2.png"], r"\[1\]: expected an image of"), (["2.png"] * 3, "once")):
         with pytest.raises(ValueError, match=rf"predictions.*{message}"):
             formats.read_dict_predictions([result(path, 0.5) for path in wrong], dataset)
+
+
+def test_files_that_would_be_left_out(tmp_path: Path) -> None:
+    """Folders below those of Pascal VOC, objects below others, links to nothing, and another split are errors."""
+    box = "".join(f"<{corner}>{at}</{corner}>" for corner, at in zip(("xmin", "ymin", "xmax", "ymax"), (1, 1, 4, 4)))
+    item = f"<object><name>cat</name><bndbox>{box}</bndbox></object>"
+    (tmp_path / "voc/sub").mkdir(parents=True)
+    (tmp_path / "voc/a.xml").write_text(f"<annotation>{item}</annotation>")
+    (tmp_path / "voc/sub/b.xml").write_text(f"<annotation>{item}</annotation>")
+    with pytest.raises(ValueError, match=r"sub/b.xml: expected all .xml files in .*voc itself, got one below"):
+        formats.read_voc(tmp_path / "voc")
+    (tmp_path / "voc/sub/b.xml").unlink()
+    (tmp_path / "voc/b.xml").write_text(f"<annotation>\n<objects>{item}</objects></annotation>")
+    with pytest.raises(ValueError, match=r"b.xml:2: expected <object> directly below <annotation>, got <object>"):
+        formats.read_voc(tmp_path / "voc")
+    (tmp_path / "voc/b.xml").unlink()
+    (tmp_path / "found/more").mkdir(parents=True)
+    for name in ("cat", "more/dog"):
+        (tmp_path / f"found/{name}.txt").write_text("a 0.5 1 1 4 4")
+    with pytest.raises(ValueError, match=r"more/dog.txt: expected all .txt files in .*found itself, got one below"):
+        formats.read_detections(tmp_path / "found", tmp_path / "voc")
+    yolo_set(tmp_path, "val/a.png", "val/b.png", labels_val_a=BOX)
+    (tmp_path / "labels/val/b.txt").symlink_to(tmp_path / "nowhere.txt")
+    (tmp_path / "data.yaml").write_text("val: images/val\nnames: [cat]\n")
+    for place in ("labels/val", "data.yaml"):
+        with pytest.raises(ValueError, match=r"b.txt: expected text, got No such file|b.png: "):
+            formats.read_references(tmp_path / place)
+    with pytest.raises(ValueError, match=r"labels/val: expected the labels of test, got those of val"):
+        formats.read_references(tmp_path / "labels/val", split="test")
+    (tmp_path / "x.json").write_text(json.dumps({"images": [], "categories": [], "annotations": []}))
+    with pytest.raises(ValueError, match=r"x.json: expected no split, since the file is of one, got train"):
+        formats.read_references(tmp_path / "x.json", split="train")

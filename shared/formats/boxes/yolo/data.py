@@ -33,7 +33,7 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     data = Path(data)
     content, root, places = _opened(data, split)
     images = [path for place in places for path in _images(data, root, place)]
-    texts = [text if text.is_file() else None for text in map(_text_of, images)]
+    texts = [text if text.is_file() or text.is_symlink() else None for text in map(_text_of, images)]
     names = [_name(path) for path in images]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
