@@ -120,7 +120,7 @@ def differences_of_parts(
             raise ValueError("first, second: expected the same groups of samples, got others")
         values, symmetric = paired_differences(one, other, n_resamples, random_state)
         drawn = one.by_group(values, random_state)
-        # of models that cannot be told apart, a difference and its mirror image are as likely
+        # if the models cannot be told apart, a difference and its opposite are equally likely
         yield one, other, {key: np.append(each, -each) for key, each in drawn.items()} if symmetric else drawn
 
 
@@ -142,9 +142,8 @@ def paired_differences(
 ) -> tuple[dict[Key, np.ndarray], bool]:
     """Differences of two models' rates in resamples, (B,) each, of the same samples for both.
 
-    Returns them, and whether swapping the models changes nothing.
-
-    Raises ValueError where the samples of the two are not the same in number and kind.
+    Returns them, and whether swapping the models changes nothing. Raises ValueError where the samples of the two are
+    not the same in number and kind.
     """
     models = first.prepared, second.prepared
     exact = first.rates(), second.rates()
@@ -163,7 +162,7 @@ def paired_differences(
         return [results[0][key].value - results[1][key].value for key in keys]
 
     columns = resampled(resample, n_resamples, random_state, len(places[0])).T
-    # where rows were merged, the differences are moved by what that of the values was moved by
+    # merging rows shifts the two rates, so the differences are shifted back by the same amount
     return {
         key: column + ((exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value))
         for key, column in zip(keys, columns)
@@ -214,7 +213,9 @@ def _are_alike(one: Any, other: Any) -> bool:
         return np.array_equal(values, others, equal_nan=True)
     except (TypeError, ValueError):  # words, or entries of different shapes
         if isinstance(one, str) or not (hasattr(one, "__len__") and hasattr(other, "__len__")):
-            return bool(one == other) or not isinstance(one, (str, Real, type(None)))  # others may equal
+            return bool(one == other) or not isinstance(
+                one, (str, Real, type(None))
+            )  # objects of other types are taken as equal
         return len(one) == len(other) and all(map(_are_alike, one, other))
 
 

@@ -132,7 +132,7 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
     necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # the usual case, and fast
         return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -272,7 +272,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -757,7 +757,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -766,7 +766,7 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
         return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
@@ -1714,7 +1714,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
-    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
         parts += run if is_counted else [in_one(run)]
     return parts if len(parts) < 2 else [in_one(parts)]
 
@@ -1876,7 +1878,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # as nearly always, and at once
+    if type(column) is np.ndarray:  # the usual case, and fast
         return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
@@ -2827,7 +2829,7 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
 
 
 def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
-    """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
+    """As `true_class_ranks`, but None for labels out of range; a compiled loop checks them while it counts."""
     work = math.prod(scores.shape)
     matrix: Any = scores
     count: Callable[..., int] = row_ranks
@@ -2840,7 +2842,8 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
             return ranks
     if not are_ids_below(labels, scores.shape[1]):
         return None
-    loop = worth_compiling(row_ranks, work, labels)
+    if count is not row_ranks:
+        loop = worth_compiling(row_ranks, work, labels)
     cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
@@ -3063,7 +3066,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
 
 @lru_cache(typed=True)
 def _scalar(value: int) -> np.ndarray:
-    """The read-only array of a scalar, in all states the same one, which is seen to agree at once."""
+    """The read-only array of a scalar, shared by all states, so that a look at its identity shows that they agree."""
     scalar = np.asarray(value)
     scalar.setflags(write=False)
     return scalar

@@ -135,7 +135,7 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
     necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # the usual case, and fast
         return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -275,7 +275,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -521,7 +521,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -530,7 +530,7 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
         return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
@@ -1717,7 +1717,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
-    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
         parts += run if is_counted else [in_one(run)]
     return parts if len(parts) < 2 else [in_one(parts)]
 
@@ -1879,7 +1881,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # as nearly always, and at once
+    if type(column) is np.ndarray:  # the usual case, and fast
         return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
@@ -2571,9 +2573,9 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
 # array into one new array, which is all the memory that a sort takes.
 #
-# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+# No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+# places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+# identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 14  # bits of the highest digit, at most
 _IN_BIN = 32  # scores in a bin on average, at least
@@ -2797,7 +2799,9 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
@@ -3053,8 +3057,8 @@ def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
-def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
-    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -5567,14 +5571,13 @@ def cut_threshold(threshold: float, bits: int | None) -> float:
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
 _FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-COMPONENT_TABLES = {  # columns of all images, by that of how many entries each image has there
+COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
     "num_objects": ("object_found", "object_expected"),
     "num_components": ("component_inside", "component_sizes"),
 }
-NUMBERS = (*COMPONENT_TABLES,)  # (N,)
-COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
+_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
+COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
@@ -5639,27 +5642,22 @@ def component_columns(
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
         by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
-        np.zeros(0, np.int64)
-    ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
-    named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
-    return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+    columns: Any = {}
+    for place, name in enumerate(_OF_COMPONENTS):
+        columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
+    for number, (part, _) in COMPONENT_TABLES.items():
+        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
+    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
     """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
     if rule is None:
         return {}
-    columns = {
-        "object_found": integer_column(state, "object_found", 0, MAX_EXACT),
-        "object_expected": integer_column(state, "object_expected", 1, MAX_EXACT),
-        "num_objects": integer_column(state, "num_objects", 0, MAX_EXACT),
-        "component_inside": integer_column(state, "component_inside", 0, MAX_EXACT),
-        "component_sizes": integer_column(state, "component_sizes", 1, MAX_EXACT),
-        "num_components": integer_column(state, "num_components", 0, MAX_EXACT),
-    }
-    for part, whole, number in (_TABLES[:3], _TABLES[3:]):
+    columns = {}
+    for number, (part, whole) in COMPONENT_TABLES.items():
+        for name, low in ((number, 0), (part, 0), (whole, 1)):
+            columns[name] = integer_column(state, name, low, MAX_EXACT)
         check_sum(columns[number], number, len(columns[whole]), whole)
         if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
             raise ValueError(f"state: expected {part} of at most {whole} each")
@@ -5675,9 +5673,8 @@ class ComponentJudge:
     """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
-        names = (*_TABLES[:2], *_TABLES[3:5])
-        self.components = Components(*(to_numpy(state[name]) for name in names))
-        self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
+        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
+        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times; NaN instead of None."""
@@ -5948,7 +5945,15 @@ def as_anomaly_state(
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *NUMBERS)
+    of_images = (
+        "image_scores",
+        "image_labels",
+        "num_normal",
+        "num_regions",
+        "num_defects",
+        "samples",
+        *COMPONENT_TABLES,
+    )
     for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
@@ -6553,9 +6558,9 @@ def image_rows(state: AnomalyState) -> ImageRows:
     kinds = np.zeros(len(first), np.int64)
     for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
         kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
-    images: list[list[tuple[float, bytes, bytes]]] = [[] for _ in first]
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
     for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
-        images[each].append((score, *content))
+        images[each].append((score, content))
     keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
@@ -6569,10 +6574,13 @@ def image_rows(state: AnomalyState) -> ImageRows:
     )
 
 
-def _contents(state: AnomalyState) -> Iterator[tuple[bytes, bytes]]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions; and all else that tells apart.
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
-    The latter are its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
+
+    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
     overlaps = [
@@ -6595,10 +6603,7 @@ def _contents(state: AnomalyState) -> Iterator[tuple[bytes, bytes]]:
         for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
             digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield digest.digest(), others.astype(np.float64).tobytes()
-
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+        yield digest.digest() + others.astype(np.float64).tobytes()
 
 
 # ---- anomaly/prepared_maps.py ----------------------------------------------------------------------------------------

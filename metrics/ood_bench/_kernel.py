@@ -135,7 +135,7 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
     necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # the usual case, and fast
         return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -275,7 +275,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -521,7 +521,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -530,7 +530,7 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
         return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
@@ -1079,7 +1079,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
-    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
         parts += run if is_counted else [in_one(run)]
     return parts if len(parts) < 2 else [in_one(parts)]
 
@@ -1879,7 +1881,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # as nearly always, and at once
+    if type(column) is np.ndarray:  # the usual case, and fast
         return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
@@ -2847,9 +2849,9 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
 # array into one new array, which is all the memory that a sort takes.
 #
-# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+# No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+# places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+# identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 14  # bits of the highest digit, at most
 _IN_BIN = 32  # scores in a bin on average, at least
@@ -3073,7 +3075,9 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
@@ -3329,8 +3333,8 @@ def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
-def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
-    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -4694,18 +4698,18 @@ class Measure(NamedTuple):
     higher: whether higher is better
     of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
     share: whether its value is a share, in [0, 1]
-    judges: whether it is of the decisions score > threshold
+    of_decisions: whether it is of the decisions score > threshold
     """
 
     source: Quantity | Callable[[Sides], float]
     higher: bool | None
     of_inside: bool = False
     share: bool = True
-    judges: bool = False
+    of_decisions: bool = False
 
 
-def needed(threshold: float | None, name: str) -> float:
-    """The threshold of a metric of decisions. Raises ValueError if there is none."""
+def required_threshold(threshold: float | None, name: str) -> float:
+    """Return the threshold of a metric of decisions. Raises ValueError if there is none."""
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
     return threshold
@@ -5024,8 +5028,8 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
         return Measure(lambda sides: _of_scores(function, name, sides), **facts)
-    threshold = needed(threshold, name)
-    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, judges=True)
+    threshold = required_threshold(threshold, name)
+    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, of_decisions=True)
 
 
 def is_function(metric: Any) -> bool:
@@ -5043,7 +5047,7 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     """
     if takes_scores(name):
         return _of_scores(function, name, sides)
-    return _of_decisions(function, name, sides, needed(threshold, name))
+    return _of_decisions(function, name, sides, required_threshold(threshold, name))
 
 
 def takes_scores(name: str) -> bool:
@@ -5226,10 +5230,12 @@ def check_metrics(metrics: Any) -> dict[str, Measure]:
     return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
 
 
-def judge(metrics: Any) -> bool:
-    """Whether any of the metrics is of the decisions score > threshold."""
+def need_threshold(metrics: Any) -> bool:
+    """Whether a metric is of the decisions score > threshold."""
     functions = [_name_of(metric) for metric in names_and_functions(metrics) if is_function(metric)]
-    return any(measure.judges for measure in check_metrics(metrics).values()) or not all(map(takes_scores, functions))
+    return any(measure.of_decisions for measure in check_metrics(metrics).values()) or not all(
+        map(takes_scores, functions)
+    )
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
@@ -5307,8 +5313,10 @@ def _name_of(function: Any) -> str:
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
-    threshold = needed(threshold, name)
-    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), judges=True)
+    threshold = required_threshold(threshold, name)
+    return Measure(
+        lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), of_decisions=True
+    )
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
@@ -5467,7 +5475,11 @@ class OODBench(Metric):
     @property
     def idle_options(self) -> list[str]:
         """The threshold, if no metric uses it."""
-        return ["threshold"] if self.threshold is not None and not (self.per_sample or judge(self.metrics)) else []
+        return (
+            ["threshold"]
+            if self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
+            else []
+        )
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

@@ -134,7 +134,7 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
     necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # the usual case, and fast
         return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -274,7 +274,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
@@ -520,7 +520,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -529,7 +529,7 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
         return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)
@@ -1078,7 +1078,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
-    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
         parts += run if is_counted else [in_one(run)]
     return parts if len(parts) < 2 else [in_one(parts)]
 
@@ -1878,7 +1880,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # as nearly always, and at once
+    if type(column) is np.ndarray:  # the usual case, and fast
         return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
@@ -3164,7 +3166,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
     images = list(images)
-    if {*map(type, images)} <= {np.ndarray, list, dict}:  # as nearly always
+    if {*map(type, images)} <= {np.ndarray, list, dict}:  # the usual case
         return images
     dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
     if box_format != "xyxy":
@@ -3407,9 +3409,9 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 # cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
 # array into one new array, which is all the memory that a sort takes.
 #
-# No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-# in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-# any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+# No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+# places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+# identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 
 _BINS = 14  # bits of the highest digit, at most
 _IN_BIN = 32  # scores in a bin on average, at least
@@ -3633,7 +3635,9 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
@@ -3889,8 +3893,8 @@ def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
-def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
-    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -3935,7 +3939,7 @@ class Corners(NamedTuple):
         no box is in doubt.
         """
         exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # as nearly always
+        if exact and self._sides_reach(_TINY**0.5):  # the usual case
             return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):
@@ -5283,7 +5287,8 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 # Precision-recall curves of classes, with images weighted by their counts.
 
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = _FLAGS = 1, 2, 4  # of a tag
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
@@ -5295,12 +5300,12 @@ class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
 
     These are the confidences at which TP rises, the highest that occurs, and the lowest: all others lie between two
-    points with as many TP as the one before and at least its FP, so no rate needs them.
+    points with as many TP as the one before and at least its FP, so they change no rate.
     """
 
     tp: np.ndarray
     fp: np.ndarray
-    open: np.ndarray
+    on_unknown: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -5365,7 +5370,7 @@ class RankedClass:
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     """Fill `points` with those of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
-    turns = False
+    is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
         count = counts[tag >> _FLAG_BITS]
@@ -5373,10 +5378,10 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
         left += count  # since the last point
-        turns |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
-        if (turns and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+        is_point |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
+        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
             points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
-            size, left, turns = size + 1, 0, False
+            size, left, is_point = size + 1, 0, False
     return size
 
 
@@ -5642,7 +5647,7 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
     for curve, objects in curves:
         if objects and len(curve.tp):
             places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))
-            opened += curve.open[places]
+            opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
     return ratios(opened, counted)
 

@@ -19,14 +19,13 @@ from .regions import check_sum, connected_components
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
 _FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-COMPONENT_TABLES = {  # columns of all images, by that of how many entries each image has there
+COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
     "num_objects": ("object_found", "object_expected"),
     "num_components": ("component_inside", "component_sizes"),
 }
-NUMBERS = (*COMPONENT_TABLES,)  # (N,)
-COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
+_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
+COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
@@ -91,27 +90,22 @@ def component_columns(
         # as an array of float64, the threshold is not rounded to the scores' type
         predicted = scores > np.float64(rule.threshold)
         by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*by_map)] or [
-        np.zeros(0, np.int64)
-    ] * 4
-    numbers_of = [np.asarray([len(each[column]) for each in by_map], np.int64) for column in (0, 2)]
-    named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
-    return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+    columns: Any = {}
+    for place, name in enumerate(_OF_COMPONENTS):
+        columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
+    for number, (part, _) in COMPONENT_TABLES.items():
+        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
+    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
     """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
     if rule is None:
         return {}
-    columns = {
-        "object_found": integer_column(state, "object_found", 0, MAX_EXACT),
-        "object_expected": integer_column(state, "object_expected", 1, MAX_EXACT),
-        "num_objects": integer_column(state, "num_objects", 0, MAX_EXACT),
-        "component_inside": integer_column(state, "component_inside", 0, MAX_EXACT),
-        "component_sizes": integer_column(state, "component_sizes", 1, MAX_EXACT),
-        "num_components": integer_column(state, "num_components", 0, MAX_EXACT),
-    }
-    for part, whole, number in (_TABLES[:3], _TABLES[3:]):
+    columns = {}
+    for number, (part, whole) in COMPONENT_TABLES.items():
+        for name, low in ((number, 0), (part, 0), (whole, 1)):
+            columns[name] = integer_column(state, name, low, MAX_EXACT)
         check_sum(columns[number], number, len(columns[whole]), whole)
         if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
             raise ValueError(f"state: expected {part} of at most {whole} each")
@@ -127,9 +121,8 @@ class ComponentJudge:
     """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
-        names = (*_TABLES[:2], *_TABLES[3:5])
-        self.components = Components(*(to_numpy(state[name]) for name in names))
-        self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
+        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
+        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times; NaN instead of None."""

@@ -43,9 +43,9 @@ def image_rows(state: AnomalyState) -> ImageRows:
     kinds = np.zeros(len(first), np.int64)
     for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
         kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
-    images: list[list[tuple[float, bytes, bytes]]] = [[] for _ in first]
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
     for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
-        images[each].append((score, *content))
+        images[each].append((score, content))
     keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
@@ -59,10 +59,13 @@ def image_rows(state: AnomalyState) -> ImageRows:
     )
 
 
-def _contents(state: AnomalyState) -> Iterator[tuple[bytes, bytes]]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions; and all else that tells apart.
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
-    The latter are its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
+
+    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
     overlaps = [
@@ -85,7 +88,4 @@ def _contents(state: AnomalyState) -> Iterator[tuple[bytes, bytes]]:
         for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
             digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield digest.digest(), others.astype(np.float64).tobytes()
-
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+        yield digest.digest() + others.astype(np.float64).tobytes()

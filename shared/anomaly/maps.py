@@ -13,7 +13,7 @@ from ..arrays.states import check_arrays, check_rows, count_column, flag_column,
 from ..ranking.rounding import check_bits, checked_bits, cut
 from .component_state import (
     COMPONENT_ARRAYS,
-    NUMBERS,
+    COMPONENT_TABLES,
     ComponentColumns,
     check_rule,
     checked_components,
@@ -91,7 +91,15 @@ def as_anomaly_state(
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *NUMBERS)
+    of_images = (
+        "image_scores",
+        "image_labels",
+        "num_normal",
+        "num_regions",
+        "num_defects",
+        "samples",
+        *COMPONENT_TABLES,
+    )
     for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")

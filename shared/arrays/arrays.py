@@ -78,7 +78,7 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Copies only where
     necessary. Raises TypeError for anything that is not an array, ValueError for rows of different lengths.
     """
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # the usual case, and fast
         return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -218,7 +218,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if {*map(type, arrays)} == {np.ndarray}:  # as nearly always, and at once
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
         arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]

@@ -67,7 +67,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -76,7 +76,7 @@ def as_matrix(x: Any, name: str) -> Array:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # as nearly always, and at once
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
         return x
     labels = as_integers(x, name, ndim)
     xp = array_namespace(labels)

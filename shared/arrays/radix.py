@@ -4,9 +4,9 @@ Scores are dealt into buckets by their highest digit, each kind of score into it
 cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
 array into one new array, which is all the memory that a sort takes.
 
-No two threads write to one place. Each deals a part of the scores. Counting them first gives each part its own places
-in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is identical for
-any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
 """
 
 from __future__ import annotations
@@ -243,7 +243,9 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = carried[i] if payload.size else key  # which has one type with it, unlike a 0
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:

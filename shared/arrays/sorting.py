@@ -113,8 +113,8 @@ def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
     return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
-def _compiles(scores: np.ndarray, small: int | None = None) -> bool:
-    return scores.size >= (SMALL if small is None else small) and worth_compiling(deal, scores.size, scores) is not None
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:

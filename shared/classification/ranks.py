@@ -58,7 +58,7 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
 
 
 def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
-    """As `true_class_ranks`, but None for labels out of range; a compiled loop looks at them as it counts."""
+    """As `true_class_ranks`, but None for labels out of range; a compiled loop checks them while it counts."""
     work = math.prod(scores.shape)
     matrix: Any = scores
     count: Callable[..., int] = row_ranks
@@ -71,7 +71,8 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
             return ranks
     if not are_ids_below(labels, scores.shape[1]):
         return None
-    loop = worth_compiling(row_ranks, work, labels)
+    if count is not row_ranks:
+        loop = worth_compiling(row_ranks, work, labels)
     cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:

@@ -142,7 +142,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
 
 @lru_cache(typed=True)
 def _scalar(value: int) -> np.ndarray:
-    """The read-only array of a scalar, in all states the same one, which is seen to agree at once."""
+    """The read-only array of a scalar, shared by all states, so that a look at its identity shows that they agree."""
     scalar = np.asarray(value)
     scalar.setflags(write=False)
     return scalar

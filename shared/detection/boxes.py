@@ -102,7 +102,7 @@ def _images(images: Any, name: str, box_format: str) -> list[Any]:
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
     images = list(images)
-    if {*map(type, images)} <= {np.ndarray, list, dict}:  # as nearly always
+    if {*map(type, images)} <= {np.ndarray, list, dict}:  # the usual case
         return images
     dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
     if box_format != "xyxy":

@@ -15,7 +15,8 @@ from ..arrays.threads import Item, Result, each_in_threads, threads_for
 from .outcomes import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = _FLAGS = 1, 2, 4  # of a tag
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
 _FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
@@ -27,12 +28,12 @@ class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
 
     These are the confidences at which TP rises, the highest that occurs, and the lowest: all others lie between two
-    points with as many TP as the one before and at least its FP, so no rate needs them.
+    points with as many TP as the one before and at least its FP, so they change no rate.
     """
 
     tp: np.ndarray
     fp: np.ndarray
-    open: np.ndarray
+    on_unknown: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ class RankedClass:
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     """Fill `points` with those of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
-    turns = False
+    is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
         count = counts[tag >> _FLAG_BITS]
@@ -105,10 +106,10 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
         left += count  # since the last point
-        turns |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
-        if (turns and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+        is_point |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
+        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
             points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
-            size, left, turns = size + 1, 0, False
+            size, left, is_point = size + 1, 0, False
     return size
 
 

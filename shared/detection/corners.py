@@ -41,7 +41,7 @@ class Corners(NamedTuple):
         no box is in doubt.
         """
         exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # as nearly always
+        if exact and self._sides_reach(_TINY**0.5):  # the usual case
             return np.zeros(())
         sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
         with np.errstate(over="ignore"):

@@ -47,7 +47,7 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
     for curve, objects in curves:
         if objects and len(curve.tp):
             places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))
-            opened += curve.open[places]
+            opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
     return ratios(opened, counted)
 

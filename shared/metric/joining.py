@@ -59,7 +59,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         return compact_table(table, columns, counts) if worth_counting else table
 
     parts: list[State] = []
-    for is_counted, run in _runs(states, lambda state: counts in state):  # the others by themselves, which is faster
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
         parts += run if is_counted else [in_one(run)]
     return parts if len(parts) < 2 else [in_one(parts)]
 

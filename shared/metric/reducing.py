@@ -51,7 +51,7 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
 
 
 def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # as nearly always, and at once
+    if type(column) is np.ndarray:  # the usual case, and fast
         return column.shape[:1] == (0,)
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0

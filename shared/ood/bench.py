@@ -28,7 +28,7 @@ from ..ranking.named_points import (
 from ..ranking.operating_points import RATES
 from ..ranking.quantities import Quantity, bounded, quantities
 from ..ranking.rounding import check_bits
-from .measures import Measure, Sides, measure_of, needed
+from .measures import Measure, Sides, measure_of, required_threshold
 from .oodeel import curve_of_sides, sampled_measure
 from .sklearn_metrics import (
     SKLEARN_LABELS,
@@ -183,10 +183,12 @@ def check_metrics(metrics: Any) -> dict[str, Measure]:
     return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
 
 
-def judge(metrics: Any) -> bool:
-    """Whether any of the metrics is of the decisions score > threshold."""
+def need_threshold(metrics: Any) -> bool:
+    """Whether a metric is of the decisions score > threshold."""
     functions = [_name_of(metric) for metric in names_and_functions(metrics) if is_function(metric)]
-    return any(measure.judges for measure in check_metrics(metrics).values()) or not all(map(takes_scores, functions))
+    return any(measure.of_decisions for measure in check_metrics(metrics).values()) or not all(
+        map(takes_scores, functions)
+    )
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
@@ -264,5 +266,7 @@ def _name_of(function: Any) -> str:
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
-    threshold = needed(threshold, name)
-    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), judges=True)
+    threshold = required_threshold(threshold, name)
+    return Measure(
+        lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), of_decisions=True
+    )

@@ -45,18 +45,18 @@ class Measure(NamedTuple):
     higher: whether higher is better
     of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
     share: whether its value is a share, in [0, 1]
-    judges: whether it is of the decisions score > threshold
+    of_decisions: whether it is of the decisions score > threshold
     """
 
     source: Quantity | Callable[[Sides], float]
     higher: bool | None
     of_inside: bool = False
     share: bool = True
-    judges: bool = False
+    of_decisions: bool = False
 
 
-def needed(threshold: float | None, name: str) -> float:
-    """The threshold of a metric of decisions. Raises ValueError if there is none."""
+def required_threshold(threshold: float | None, name: str) -> float:
+    """Return the threshold of a metric of decisions. Raises ValueError if there is none."""
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
     return threshold

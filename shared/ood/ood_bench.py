@@ -14,7 +14,7 @@ from ..ranking.counts import Side
 from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
-from .bench import DEFAULT_METRICS, bench_rates, check_metrics, function_results, judge, names_and_functions
+from .bench import DEFAULT_METRICS, bench_rates, check_metrics, function_results, names_and_functions, need_threshold
 from .per_sample import ood_samples
 from .sides import Label, LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, ood_state
 
@@ -80,7 +80,11 @@ class OODBench(Metric):
     @property
     def idle_options(self) -> list[str]:
         """The threshold, if no metric uses it."""
-        return ["threshold"] if self.threshold is not None and not (self.per_sample or judge(self.metrics)) else []
+        return (
+            ["threshold"]
+            if self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
+            else []
+        )
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .measures import Measure, Sides, needed
+from .measures import Measure, Sides, required_threshold
 
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -58,8 +58,8 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
     if name in SKLEARN_SCORES:
         return Measure(lambda sides: _of_scores(function, name, sides), **facts)
-    threshold = needed(threshold, name)
-    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, judges=True)
+    threshold = required_threshold(threshold, name)
+    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, of_decisions=True)
 
 
 def is_function(metric: Any) -> bool:
@@ -77,7 +77,7 @@ def called(function: Any, name: str, sides: Sides, threshold: float | None) -> A
     """
     if takes_scores(name):
         return _of_scores(function, name, sides)
-    return _of_decisions(function, name, sides, needed(threshold, name))
+    return _of_decisions(function, name, sides, required_threshold(threshold, name))
 
 
 def takes_scores(name: str) -> bool:

@@ -71,11 +71,11 @@ class Form(NamedTuple):
 
     @property
     def is_looked_at(self) -> bool:
-        """Whether the last look, if data could be read, took the columns and headers that the form holds."""
+        """Whether the preview is of the form's present columns and headers, or nothing could be read."""
         return not self.looked or self.looked == looked_at(self, self.chosen)
 
     def guessed_anew(self) -> Form:
-        """The form where empty columns are guessed."""
+        """The form without its empty columns, which are then guessed."""
         return self._replace(made_of={name: names for name, names in self.chosen.items() if names})
 
 
