@@ -2319,8 +2319,9 @@ class Metric:
 
     @property
     def idle_options(self) -> Sequence[str]:
-        """The options that are set but change no result."""
-        return ()
+        """The options that are set but change no result, such as a number of resamples without a confidence level."""
+        drawn = ("n_resamples", "random_state") if self.confidence_level is None else ()
+        return [name for name in drawn if getattr(self, name) != self.options[name]]
 
     @property
     def bytes_per_second(self) -> int:

@@ -2319,8 +2319,9 @@ class Metric:
 
     @property
     def idle_options(self) -> Sequence[str]:
-        """The options that are set but change no result."""
-        return ()
+        """The options that are set but change no result, such as a number of resamples without a confidence level."""
+        drawn = ("n_resamples", "random_state") if self.confidence_level is None else ()
+        return [name for name in drawn if getattr(self, name) != self.options[name]]
 
     @property
     def bytes_per_second(self) -> int:
@@ -5474,12 +5475,9 @@ class OODBench(Metric):
 
     @property
     def idle_options(self) -> list[str]:
-        """The threshold, if no metric uses it."""
-        return (
-            ["threshold"]
-            if self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
-            else []
-        )
+        """Those of every metric, and the threshold, if no metric uses it."""
+        idle = self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
+        return [*super().idle_options, *(["threshold"] if idle else [])]
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

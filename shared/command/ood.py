@@ -87,7 +87,7 @@ def ood(
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric, note, kept = OODBench(**options), "", {}
     metric.keeps_samples = save_samples
-    warn_of_idle_options(metric)
+    warn_of_idle_options(metric, shows_intervals=on_terminal())
     with_level = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:

@@ -79,12 +79,9 @@ class OODBench(Metric):
 
     @property
     def idle_options(self) -> list[str]:
-        """The threshold, if no metric uses it."""
-        return (
-            ["threshold"]
-            if self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
-            else []
-        )
+        """Those of every metric, and the threshold, if no metric uses it."""
+        idle = self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
+        return [*super().idle_options, *(["threshold"] if idle else [])]
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""

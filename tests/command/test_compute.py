@@ -349,3 +349,15 @@ def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> N
     ]
     code, output, errors = run(*arguments)
     assert (code, json.loads(output), errors) == (0, results, "")
+
+
+@pytest.mark.parametrize("flags", [["--n-resamples", "30"], ["--random-state", "5", "--n-resamples", "30"]])
+def test_resamples_without_a_level_are_idle(flags: list[str], run: Run, tmp_path: Path) -> None:
+    np.save("scores.npy", [0.1, 0.4, 0.3, 0.9])
+    np.save("labels.npy", [0, 0, 1, 1])
+    columns = ["compute", "ood_bench", "--predictions", "scores.npy", "--references", "labels.npy"]
+    names = sorted(name for name in flags if name.startswith("--"))
+    warnings = "".join(f"openworld-metrics: warning: {name} changes none of the results\n" for name in names)
+    assert run(*columns, *flags)[2] == warnings
+    assert run(*columns, *flags, "--confidence-level", "0.9")[2] == ""
+    assert "warning" not in on_terminal([*columns, *flags], tmp_path)

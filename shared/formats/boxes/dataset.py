@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -99,18 +99,31 @@ def find_image(dataset: Dataset) -> dict[str, int]:
     return {**unique, **{name: i for i, name in enumerate(dataset.names)}}
 
 
+def place_of_file(path: PurePath, images: Mapping[str, int]) -> int | None:
+    """The index of the image whose name is the longest end of a path, without its suffix; None if there is none.
+
+    >>> place_of_file(PurePath("data/images/val/1.jpg"), {"val/1": 0, "1": 1})
+    0
+    """
+    parts = path.with_suffix("").parts if path.name else ()
+    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((images[end] for end in ends if end in images), None)
+
+
 def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     """The images of a data set that a text file lists, in the order of the file.
 
-    Parameters: image_set, a file with the name of an image in each line, or the last parts of its name; further
-    columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an image that the
-    data set lacks, and for one that is listed twice.
+    Parameters: image_set, a file with the name of an image in each line, the last parts of its name, or the path of its
+    file; further columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an
+    image that the data set lacks, and for one that is listed twice.
     """
-    images, places = find_image(dataset), []
+    images, places = find_image(dataset), dict[int, int]()
     for name, line in listed_images(Path(image_set), images).items():
-        if name not in images:
-            raise ValueError(f"{image_set}:{line}: expected an image of the references, got {name!r}")
-        places.append(images[name])
+        place = images[name] if name in images else place_of_file(PurePath(name), images)
+        if place is None or place in places:
+            expected = "an image of the references" if place is None else "each image once"
+            raise ValueError(f"{image_set}:{line}: expected {expected}, got {name!r}")
+        places[place] = line
     return Dataset(
         [dataset.names[place] for place in places],
         [dataset.references[place] for place in places],

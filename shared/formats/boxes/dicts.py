@@ -18,7 +18,17 @@ import numpy as np
 from ...arrays.box_objects import box_dict
 from ..reasons import named
 from ..torch_files import read_torch_file
-from .dataset import Boxes, Dataset, Detections, Size, find_image, no_predictions, predicted_boxes, true_boxes
+from .dataset import (
+    Boxes,
+    Dataset,
+    Detections,
+    Size,
+    find_image,
+    no_predictions,
+    place_of_file,
+    predicted_boxes,
+    true_boxes,
+)
 
 Dicts = Sequence[Mapping[str, Any]]
 
@@ -85,7 +95,7 @@ def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
     Raises ValueError if some paths are of images and others are not, or of the same ones.
     """
     images = find_image(dataset)
-    places = [_place(PurePath(str(getattr(image, "path", ""))), images) for image in predictions]
+    places = [place_of_file(PurePath(str(getattr(image, "path", ""))), images) for image in predictions]
     if all(place is None for place in places):
         return None
     seen: dict[int, int] = {}
@@ -95,13 +105,6 @@ def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
             raise ValueError(f"predictions[{i}]: expected {expected}, got {getattr(image, 'path', 'none')}")
         seen[place] = i
     return [*seen]
-
-
-def _place(path: PurePath, images: Mapping[str, int]) -> int | None:
-    """The index of the image whose name is the longest end of a path, without its suffix; None if there is none."""
-    parts = path.with_suffix("").parts if path.name else ()
-    ends = ("/".join(parts[start:]) for start in range(len(parts)))
-    return next((images[end] for end in ends if end in images), None)
 
 
 def _predicted(image: Any, place: str) -> Boxes:

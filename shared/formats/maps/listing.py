@@ -68,9 +68,22 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
         own_pairs, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, data.layout))
         pairs += own_pairs
         problems += wrong
+    for name in _broken_categories(maps, files, data):
+        root = data.layout.images.partition("/")[0]
+        problems.append(
+            f"{data.folder / name}: expected a category, with a folder {root!r}, since it has maps, got none"
+        )
     known = ", ".join(images)
     problems += [f"{path}: expected it in a folder of a category ({known}), got another" for path in elsewhere]
     return pairs, problems
+
+
+def _broken_categories(maps: Path, files: Sequence[Path], data: AnomalyFolder) -> list[str]:
+    """The folders beside the categories that lack test images, though there are maps in a folder of that name."""
+    if data.folder in data.categories.values():  # it is a category itself
+        return []
+    folders = {folder for path in files for folder in path.relative_to(maps).parts[:-1]} - data.categories.keys()
+    return sorted(folder for folder in folders if (data.folder / folder).is_dir())
 
 
 _Placed = tuple[Path, tuple[str, ...]]  # a map, and the folders between it and its category

@@ -507,3 +507,17 @@ def test_files_that_would_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps({"images": [], "categories": [], "annotations": []}))
     with pytest.raises(ValueError, match=r"x.json: expected no split, since the file is of one, got train"):
         formats.read_references(tmp_path / "x.json", split="train")
+
+
+def test_lists_of_paths(tmp_path: Path) -> None:
+    """As YOLO's tools write them: with folders and suffixes; the first word of a line may be an image alone."""
+    yolo_set(tmp_path, "val/a.png", "val/b.png", "val/c.png", labels_val_a=BOX)
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/images/val/c.png\n./images/val/a.png\nb 1\n")
+    assert formats.read_references(tmp_path / "labels/val", image_set=tmp_path / "list.txt").names == ["c", "a", "b"]
+    for text, message in (
+        ("a\nval/a.png\n", "list.txt:2: expected each image once, got 'val/a.png'"),
+        ("d.png", "an image of"),
+    ):
+        (tmp_path / "list.txt").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            formats.read_references(tmp_path / "labels/val", image_set=tmp_path / "list.txt")
