@@ -92,7 +92,7 @@ def table(
 ) -> None:
     """Put the results of several files in one table; see `_HELP`."""
     check_outputs(filter(None, [save]), lambda: files)
-    if save is not None and save.suffix not in _FORMS:
+    if save is not None and save.suffix.lower() not in _FORMS:
         raise ValueError(f"--save: expected a file ending in {', '.join(filter(None, _FORMS))}, got {save}")
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
     patterns = None if keys is None else keys.split(",")
@@ -128,7 +128,7 @@ def table(
 def _saved_form(save: Path, form: str) -> str:
     """The form of a saved table: as chosen with --format, else by the ending of the file."""
     chosen = click.get_current_context().get_parameter_source("form") != ParameterSource.DEFAULT
-    return form if chosen else _FORMS[save.suffix]
+    return form if chosen else _FORMS[save.suffix.lower()]
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:

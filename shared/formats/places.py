@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 
@@ -58,6 +58,30 @@ def _entries(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[
 
 def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def ends_of(name: str) -> list[str]:
+    """The ends of a path: the whole, and what is below each of its folders.
+
+    >>> ends_of("val/a/1")
+    ['val/a/1', 'a/1', '1']
+    """
+    parts = name.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
+def places_by_end(names: Sequence[str]) -> dict[str, int]:
+    """The indices of paths, by themselves and by those of their ends that are an end of no other.
+
+    >>> places_by_end(["val/a/1", "val/b/1", "val/b/2"])
+    {'a/1': 0, 'b/1': 1, 'b/2': 2, '2': 2, 'val/a/1': 0, 'val/b/1': 1, 'val/b/2': 2}
+    """
+    ends: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        for end in ends_of(name)[1:]:
+            ends.setdefault(end, []).append(i)
+    unique = {end: places[0] for end, places in ends.items() if len(places) == 1}
+    return {**unique, **{name: i for i, name in enumerate(names)}}
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

@@ -327,6 +327,7 @@ def test_maps_of_other_folders_than_their_masks(tmp_path: Path) -> None:
     assert problems.pop().startswith("bad/1.png: expected its map bad/1.tiff in")
     assert paired(["0"], ["bad/0", "good/1", ".backup/2"]) == [("bad/0", True), ("good/1", False)]
     assert paired(["bad/0"], ["0", "1"]) == [("0", True), ("1", False)]
+    assert paired(["test/bad/0"], ["bad/0", "good/0"]) == [("bad/0", True), ("good/0", False)]
     assert paired(["bad/0"], ["run/bad/0", "run/good/0"]) == [("run/bad/0", True), ("run/good/0", False)]
     assert not problems
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..places import ends_of, places_by_end
 from .aliases import aliases_of
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
@@ -84,19 +85,8 @@ def ids_of_names(names: Sequence[str]) -> list[int | str]:
 
 
 def find_image(dataset: Dataset) -> dict[str, int]:
-    """The indices of the images by name, and by the end of a name below any of its folders, if it is unique.
-
-    >>> find_image(Dataset(["val/a/1", "val/b/1", "val/b/2"], [], {}, [], [], []))
-    {'a/1': 0, 'b/1': 1, 'b/2': 2, '2': 2, 'val/a/1': 0, 'val/b/1': 1, 'val/b/2': 2}
-    """
-    ends: dict[str, list[int]] = {}
-    for i, name in enumerate(dataset.names):
-        end = name.partition("/")[2]
-        while end:
-            ends.setdefault(end, []).append(i)
-            end = end.partition("/")[2]
-    unique = {end: places[0] for end, places in ends.items() if len(places) == 1}
-    return {**unique, **{name: i for i, name in enumerate(dataset.names)}}
+    """The indices of the images by name, and by the end of a name below any of its folders, if it is unique."""
+    return places_by_end(dataset.names)
 
 
 def place_of_file(path: PurePath, images: Mapping[str, int]) -> int | None:
@@ -105,8 +95,7 @@ def place_of_file(path: PurePath, images: Mapping[str, int]) -> int | None:
     >>> place_of_file(PurePath("data/images/val/1.jpg"), {"val/1": 0, "1": 1})
     0
     """
-    parts = path.with_suffix("").parts if path.name else ()
-    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    ends = ends_of("/".join(path.with_suffix("").parts)) if path.name else []
     return next((images[end] for end in ends if end in images), None)
 
 

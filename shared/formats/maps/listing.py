@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..places import files_below
+from ..places import ends_of, files_below, places_by_end
 from .files import MAP_SUFFIXES
 from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images, lost_masks
 from .layouts import Layout
@@ -47,7 +47,7 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
 
     A folder in between with the name of a defect selects that defect's images; it is required if several images of the
     category have the stem. A single category needs no folder. In a plain folder, a map belongs to the mask with its
-    path or, if one of the two is in no folder, to the only mask with its stem; other maps belong to normal images.
+    path, or to the only one whose path is an end of its own, or the other way round; others belong to normal images.
 
     Parameters: maps, the folder; data, as `list_anomaly_images` returns it.
     Returns the images with their maps, sorted, and problems, one line each: images without a map, two maps of one
@@ -146,22 +146,19 @@ def _pair_masks(
     maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage], lost: Mapping[str, Path]
 ) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
     """Pair maps and masks of plain folders; a map without a mask belongs to a normal image, unless its mask is lost."""
-    several = _repeated_stems(masks)
-    by_place = {mask.name: mask for mask in masks}
-    by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
+    by_place, by_end = {mask.name: mask for mask in masks}, places_by_end([mask.name for mask in masks])
     category = masks[0].category if masks else ""
-    above = (
-        Path(os.path.commonpath([path.parent for path in files])) if files else maps
-    )  # of all maps: it tells nothing
+    # the folder of all maps, which tells nothing
+    above = Path(os.path.commonpath([path.parent for path in files])) if files else maps
     by_name: dict[str, tuple[AnomalyImage, Path]] = {}
     problems = []
     for path in files:
-        place = path.relative_to(maps).with_suffix("").as_posix()
+        place, below = (path.relative_to(folder).with_suffix("").as_posix() for folder in (maps, above))
         stem = PurePosixPath(place).name
-        image = by_place.get(place) or by_place.get(path.relative_to(above).with_suffix("").as_posix())
-        alike = by_stem.get(stem)
-        if image is None and alike is not None and (path.parent == above or alike.name == stem):
-            image = alike
+        at = by_end.get(place, by_end.get(below))
+        image = (
+            masks[at] if at is not None else next((by_place[end] for end in ends_of(place) if end in by_place), None)
+        )
         if image is None and stem in lost:
             problems.append(f"{lost[stem]}: expected a mask of {path}, as .png or .npy, got another file")
         image = image or AnomalyImage(category, place, "", stem, False, None, ())

@@ -56,12 +56,12 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     folder, such as train/001.txt for val/001, is not taken.
     """
     places, texts = find_image(dataset), find_texts(Path(labels))
-    shared = os.path.commonpath([path.parent for path in texts.values()])  # such as labels/ of a run
+    texts = {name: path for name, path in texts.items() if name in places or path.name not in LISTS_OF_CLASSES}
+    # such as labels/ of a run
+    shared = os.path.commonpath([path.parent for path in texts.values()]) if texts else ""
     predictions: list[Boxes | None] = [None] * len(dataset.names)
     for name, path in texts.items():
         place = places.get(name, places.get(path.relative_to(shared).with_suffix("").as_posix()))
-        if place is None and path.name in LISTS_OF_CLASSES:
-            continue
         if place is None:
             raise ValueError(f"{path}: expected predictions for an image of the references, got no such image")
         if predictions[place] is not None:
