@@ -136,9 +136,11 @@ def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
         z = xp.flip(xp.sort(z, axis=1), axis=1)
         others = xp.exp(z[:, 1:] - m)
         o = _sum(others)[:, None]
-        rest = xp.concat([o, 1 + (o - others)], axis=1) / (1 + o)  # 1 − p
         log_p = z - m - xp.log1p(o)  # p itself may be 0 where p^γ is not
-        return _sum(xp.exp(power * log_p[:, :top]) * rest[:, :top] ** power)
+        rest = (1 + (o - others)) / (1 + o)  # 1 − p, of all but the largest
+        terms = xp.concat([xp.exp(power * (log_p[:, :1] + _log_of_others(z, m, o))), rest**power], axis=1)
+        terms[:, 1:] *= xp.exp(power * log_p[:, 1:])
+        return _sum(terms[:, :top])
 
     return _by_rows(logits, score)
 
@@ -190,6 +192,21 @@ def _others(z: Array, m: Array, temperature: float = 1.0) -> Array:
     classes = xp.arange(z.shape[1], device=z.device)
     largest = classes[None, :] == xp.argmax(z, axis=1)[:, None]
     return xp.where(largest, xp.zeros_like(z), xp.exp((z - m) / temperature))
+
+
+def _log_of_others(z: Array, m: Array, o: Array) -> Array:
+    """The logarithm of 1 − p of the largest class, (rows, 1), of descending logits; o, Σ exp(z − m) of the others.
+
+    It exists where o is too small for its type.
+    """
+    xp = array_namespace(z)
+    if z.shape[1] < 2:
+        return xp.full_like(m, -np.inf)
+    second = z[:, 1:2]
+    total = _sum(xp.exp(z[:, 1:] - xp.where(xp.isfinite(second), second, m)))[:, None]
+    some = total > 0
+    log_o = (second - m) + xp.log(xp.where(some, total, xp.ones_like(total)))
+    return xp.where(some, log_o, xp.full_like(log_o, -np.inf)) - xp.log1p(o)
 
 
 def _sum(x: Array) -> Array:

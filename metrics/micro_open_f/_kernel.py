@@ -2260,7 +2260,7 @@ class Metric:
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
-            for name in self.fixed_options & overrides.keys():
+            for name in (name for name in overrides if name in self.fixed_options):
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
             metric.owns_state = not self._batches

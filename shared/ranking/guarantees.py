@@ -7,16 +7,17 @@ distribution. Pixels of an image are not independent: take one score per image.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import array_namespace, on_one_device
+from ..arrays.arrays import Array, array_namespace, as_array, is_bfloat16, is_floating, on_one_device
 from ..arrays.columns import as_scores
 from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share
 from .binomial import largest_within, least_trials, tail_within
-from .counts import Side, as_side
+from .counts import as_side
 from .shares import as_written, most_within
 
 
@@ -112,6 +113,8 @@ def guaranteed_coverage(
     """
     bound = as_written(as_open_share(risk, "risk"))
     chance = (1 - as_written(as_confidence_level(confidence_level))) / as_int(candidates, "candidates", 1)
+    halves = any(map(is_bfloat16, (errors, right)))  # which become float32 in NumPy
+    errors, right = as_array(errors, "errors"), as_array(right, "right")
     scores = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
     wrong, every = as_side(scores[0]), as_side(array_namespace(*scores).concat(scores))
     if not every.total:
@@ -121,7 +124,9 @@ def guaranteed_coverage(
         upper = every.at(rank) if rank < every.total else None
         accepted, failed = (side.total if upper is None else side.below_score(upper) for side in (every, wrong))
         if accepted and tail_within(failed, accepted, bound, chance):
-            return GuaranteedCoverage(accepted / every.total, math.inf if upper is None else _just_below(upper, every))
+            return GuaranteedCoverage(
+                accepted / every.total, math.inf if upper is None else _just_below(upper, [errors, right], halves)
+            )
     if every.at(0) == -math.inf:
         raise ValueError("scores: expected them above -inf where no coverage is guaranteed: no threshold refuses -inf")
     return GuaranteedCoverage(0.0, -math.inf)
@@ -131,7 +136,25 @@ def _count_text(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"about {Decimal(count):.2e}"
 
 
-def _just_below(score: float, side: Side) -> float:
-    """The next lower number in the precision of the scores, so that a comparison with scores does not round it."""
-    dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
-    return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0
+def _just_below(score: float, scores: Sequence[Array], halves: bool) -> float:
+    """The next lower number in the coarsest type of the scores, so that a comparison with scores does not round it.
+
+    halves: whether some are of bfloat16, the upper half of a float32
+    """
+    types = [np.dtype(f"float{8 * x.dtype.itemsize}").type for x in scores if is_floating(x)]
+    lower = [_below(score, dtype) for dtype in types] or [math.nextafter(score, -math.inf)]
+    return min(*lower, _below_in_half(score) if halves else math.inf) + 0.0  # 0.0 for −0.0
+
+
+def _below(score: float, dtype: Any) -> float:
+    """The highest number of a type that is below a score."""
+    near = dtype(score)
+    return float(near if near < score else np.nextafter(near, dtype(-math.inf)))
+
+
+def _below_in_half(score: float) -> float:
+    """The highest bfloat16 below a score."""
+    upper = int(np.float32(score).view(np.int32)) >> 16
+    below = upper + 1 if upper < 0 else upper - 1 if upper else (1 << 15) + 1 - (1 << 16)
+    values = (float(np.int32(half << 16).view(np.float32)) for half in (upper, below))
+    return max(value for value in values if value < score)

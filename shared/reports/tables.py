@@ -145,12 +145,17 @@ def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The kinds of all results. Raises ValueError for a key that is a share in some results, and not in others."""
+    """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
     kinds: dict[str, Any] = {}
     for name, result in results.items():
         for key, kind in _kinds(result).items():
-            first = kinds.setdefault(key, kind)
-            if isinstance(kind, Mapping) and isinstance(first, Mapping) and kind.get("share") != first.get("share"):
+            if not isinstance(kind, Mapping) or kind.get("kind") != "rate":  # as that of a rate that does not exist
+                kinds.setdefault(key, kind)
+                continue
+            first = kinds.get(key)
+            if not isinstance(first, Mapping) or first.get("kind") != "rate":
+                kinds[key] = kind
+            elif kind.get("share") != first.get("share"):
                 raise ValueError(f"{name}: expected {key} as in the other results, a share in [0, 1] or in percent")
     return kinds
 

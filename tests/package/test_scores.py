@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -98,6 +99,22 @@ def test_samples_that_a_classifier_is_sure_of_keep_their_order() -> None:
     for name in ("msp", "entropy", "margin", "gen"):
         first, second, third = SCORES[name](z)
         assert first > second > third > 0, name
+
+
+def test_gen_of_probabilities_too_small_for_their_type() -> None:
+    """1 − p of the largest class is exp(−103) and less, whose power is not."""
+    z = [[0.0, -103.0, -np.inf], [0.0, -104.0, -104.0], [0.0, -746.0, -746.0], [0.0, -np.inf, -np.inf]]
+    for gamma in (0.1, 0.01):
+        expected = []
+        for row in z:
+            below = [Decimal(x) for x in row[1:] if math.isfinite(x)]
+            others = [x.exp() for x in below]
+            p = [1 / (1 + sum(others, Decimal(0))), *(x / (1 + sum(others, Decimal(0))) for x in others)]
+            rest = [sum(p[1:], Decimal(0)), *(1 - x for x in p[1:])]
+            power = Decimal(str(gamma))
+            expected.append(float(sum((a**power * b**power for a, b in zip(p, rest) if a and b), Decimal(0))))
+        for dtype, error in ((np.float32, 1e-5), (np.float64, 1e-12)):
+            np.testing.assert_allclose(gen(np.asarray(z, dtype), gamma=gamma), expected, rtol=error)
 
 
 @pytest.mark.parametrize("name", NAMES)

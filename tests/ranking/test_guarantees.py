@@ -247,3 +247,22 @@ def test_coverage_at_a_risk_promises_nothing() -> None:
     right = np.arange(30) / 30
     assert risk_coverage([2.0], right, "coverage@risk5") == {"coverage@risk5": 1.0}
     assert guaranteed_coverage([2.0], right, 0.05).coverage == 0.0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bfloat16"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_threshold_accepts_in_the_type_of_the_scores_what_was_tested(dtype: str, sign: int) -> None:
+    """A comparison rounds the threshold to the type of the scores, where it must not become the score above it."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        errors, right = np.round(rng.normal(3, 1, 10), 2), np.round(rng.normal(size=200), 2)
+        if dtype == "bfloat16":
+            torch = pytest.importorskip("torch")
+            errors, right = (torch.tensor(5 * sign + x).bfloat16() for x in (errors, right))
+            both = torch.cat([errors, right])
+        else:
+            errors, right = ((5 * sign + 4 * x).astype(dtype) for x in (errors, right))
+            both = np.concatenate([errors, right])
+        coverage, threshold = guaranteed_coverage(errors, right, 0.1, 0.95)
+        assert int((both <= threshold).sum()) == round(210 * coverage)
+        assert 0 < coverage < 1

@@ -113,11 +113,11 @@ def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) 
 
 def _read(path: Path, one_based: bool) -> _Page:
     root, lines = _parse(path)
-    found = root.findall("object")
-    below = next((element for element in root.iter() if element.tag.lower() == "object"), None)
-    if not found and below is not None:
+    elements = root.findall("object")
+    below = next((element for element in root.iter() if element.tag.lower() == "object" and element is not root), None)
+    if not elements and below is not None:
         raise ValueError(f"{path}:{lines[below]}: expected <object> directly below <{root.tag}>, got <{below.tag}>")
-    objects = [_object(element, path, lines, one_based) for element in found]
+    objects = [_object(element, path, lines, one_based) for element in elements]
     width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
     return _Page(objects, (width, height) if width and height else None)
 

@@ -16,11 +16,11 @@ def mask_values(image: Any) -> np.ndarray:
     ValueError for a palette that has neither, for several channels of 16 bits, of which Pillow reads 8, for a mask that
     is in the transparency alone, and for values between 0 and the highest in a format with loss, as edges have there.
     """
-    if image.mode not in ("I;16", "I;16B", "I") and any(";16" in str(tile[3]) for tile in image.tile):
+    if image.format == "PNG" and image.mode != "I;16" and any(";16" in str(tile[3]) for tile in image.tile):
         raise ValueError("expected 8 bits a channel, or one channel of 16, got several of 16")
     lossy = image.format in _LOSSY or (image.format == "WEBP" and _has_loss(image))
     if image.mode == "P":
-        return of_palette(np.asarray(image), np.asarray(image.getpalette("RGB")).reshape(-1, 3))
+        return of_palette(np.asarray(image), np.asarray(image.getpalette("RGB"), np.uint8).reshape(-1, 3))
     values = _opaque(image) if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") else np.asarray(_in_light(image))
     if lossy:
         check_lossless(values)
@@ -60,7 +60,7 @@ def _opaque(image: Any) -> np.ndarray:
     of_colour = image.mode.startswith("RGB") or image.mode == "PA"
     both = np.asarray(image.convert("RGBA" if of_colour else "LA"))
     values, alpha = both[..., :-1], both[..., -1]
-    if values.size and values.any() and (values == values[:1, :1]).all() and (alpha != alpha[:1, :1]).any():
+    if (values == values[:1, :1]).all() and (alpha != alpha[:1, :1]).any():
         raise ValueError("expected a mask in its colours, got one colour and a mask in the transparency")
     return values if of_colour else values[..., 0]
 

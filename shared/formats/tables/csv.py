@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
-from .arrow import column_of
+from .arrow import column_of, ids_of
 from .first_line import HINT, FirstLine, first_line, separators
 
 
@@ -49,15 +50,16 @@ class Csv:
         return column_of(self.table, name)
 
     def words(self, name: str) -> Any:
-        """The cells of a column as they stand, (N,) strings, empty or None for blanks: 007 and 7 are two names.
+        """The cells of a column as they stand, (N,) strings without blanks around them: 007 and 7 are two names.
 
         Raises ValueError for text that is not in UTF-8.
         """
         self._check_text(name)
-        if pa.types.is_string(self.table[name].type):
-            return column_of(self.table, name, ids=True)
-        as_text = {"column_types": {name: pa.string()}, "include_columns": [name]}
-        return column_of(self._read(self.names if self.headless else [], **as_text), name, ids=True)
+        table = self.table
+        if not pa.types.is_string(table[name].type):
+            as_text = {"column_types": {name: pa.string()}, "include_columns": [name]}
+            table = self._read(self.names if self.headless else [], **as_text)
+        return ids_of(pc.utf8_trim_whitespace(table[name]))
 
     def _check_text(self, name: str) -> None:
         """Raise ValueError for a column whose text is not in UTF-8; Arrow reads it as bytes."""

@@ -25,10 +25,13 @@ def separators(text: bytes) -> Separators:
     r"""The characters between values and in numbers.
 
     Tabs or semicolons, if the first two lines have as many, and no comma but in numbers; otherwise commas, and points
-    in numbers. Between tabs or semicolons, numbers have commas if some do in the first lines, and none has a point.
+    in numbers. Between tabs or semicolons, numbers have commas if one does in the first two lines or, if these have no
+    fractions, in a column further below whose fractions all have commas.
 
     >>> separators(b"score;label\n1;0\n0,5;1"), separators(b"a,b;c\n1,2")
     (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    >>> separators(b"score;part\n0,5;1.1").decimal, separators(b"score;part\n1;1\n0.5;0,5").decimal
+    (',', ',')
     """
     lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))
     for mark in ("\t", ";"):
@@ -36,10 +39,19 @@ def separators(text: bytes) -> Separators:
         first = [cell for row in rows[:2] for cell in row]
         alike = len(rows[0]) > 1 and len({*map(len, rows[:2])}) == 1
         if alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first):
-            flat = [cell for row in rows for cell in row]
-            commas, points = (any(map(pattern.fullmatch, flat)) for pattern in (_COMMA, _POINT))
-            return Separators(mark, "," if commas and not points else ".")
+            return Separators(mark, _decimal_mark(first, rows))
     return Separators(",", ".")
+
+
+def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The mark in fractions of the first cells or, if there are none, of a column."""
+    for cells in (first, *zip(*(row for row in rows if len(row) == len(rows[0])))):
+        commas, points = (any(map(pattern.fullmatch, cells)) for pattern in (_COMMA, _POINT))
+        if commas and (cells is first or not points):
+            return ","
+        if points and cells is first:
+            return "."
+    return "."
 
 
 class FirstLine(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
@@ -58,12 +59,11 @@ def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
     drawn = {"confidence_level", "n_resamples", "random_state"}  # which have no effect here
     options = repr(sorted((name, value) for name, value in metric.loaded_options.items() if name not in drawn))
     groups = [(part.name, _kinds(part), _sizes(part)) for part in parts]
-    truth = [
-        (name, _as_bytes(array))
-        for name, array in sorted(metric.state().items())
-        if name.rpartition("/")[2] in metric.truth
-    ]
-    return metric.name, options, *truth, *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
+    truth = hashlib.blake2b()
+    for name, array in sorted(metric.state().items()):
+        if name.rpartition("/")[2] in metric.truth:
+            truth.update(f"{name}\n{array.shape}\n".encode() + _as_bytes(array))
+    return metric.name, options, truth.digest(), *((name, k.tobytes(), s[k >= 0].tobytes()) for name, k, s in groups)
 
 
 def _as_bytes(array: np.ndarray) -> bytes:

@@ -39,7 +39,7 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
     classes = class_names(content, data)
-    if not any(texts):
+    if images and not any(texts):
         raise ValueError(f"{data}: expected labels of {split}, got no {_text_of(images[0])}, and none of other images")
     dataset = yolo_dataset(names, images, texts, classes)
     for text, boxes in zip(texts, dataset.references):
