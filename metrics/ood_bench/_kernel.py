@@ -5475,7 +5475,7 @@ class OODBench(Metric):
 
     @property
     def idle_options(self) -> list[str]:
-        """Those of every metric, and the threshold, if no metric uses it."""
+        """The idle options of every metric, and the threshold, if no metric uses it."""
         idle = self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
         return [*super().idle_options, *(["threshold"] if idle else [])]
 

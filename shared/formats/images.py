@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ..extras import extra
 from .boxes.dataset import Size
-from .places import files_below, files_in
+from .places import PICTURES, files_below, files_in
 from .reasons import reason
 
-SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
+SUFFIXES = PICTURES
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)  # EXIF orientations rotated by 90°
 

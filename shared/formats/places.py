@@ -7,32 +7,31 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
+
 
 def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
     """The files with one of the suffixes, in any case, in a folder and below it, sorted, without hidden ones.
 
-    Links to folders are followed, since data sets are often linked, but not into a folder above. A folder that is
-    hidden, such as .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
+    Links to folders elsewhere are followed, since data sets are often linked. A folder that is hidden, such as
+    .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
     """
     files: list[Path] = []
-    waiting: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(folder, ())]  # with the folders above each
+    waiting: list[tuple[Path, tuple[str, ...]]] = [(folder, ())]  # with the real folders above each
     while waiting:
         here, above = waiting.pop()
-        status = here.stat()
-        place = status.st_dev, status.st_ino
-        if place not in above:
-            own, folders = _entries(here, suffixes)
-            files += own
-            waiting += [(path, (*above, place)) for path in folders]
+        real = os.path.realpath(here)
+        # a folder above, or one that is found by its own name, too
+        if any(real == other or (here.is_symlink() and _is_below(real, other)) for other in above):
+            continue
+        own, folders = _entries(here, suffixes)
+        files += own
+        waiting += [(path, (*above, real)) for path in folders]
     return sorted(files)
 
 
-def lost_files(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files that `files_below` does not list, though they are not hidden: those of other suffixes."""
-    shown = (
-        path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
-    return sorted(path for path in shown if path.is_file() and path.suffix.lower() not in suffixes)
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def files_in(folder: Path, suffixes: Collection[str]) -> list[Path]:
@@ -51,13 +50,22 @@ def _entries(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[
     """The files with one of the suffixes, and the folders, in a folder."""
     with os.scandir(folder) as entries:
         shown = [entry for entry in entries if not entry.name.startswith(".")]
+    folders = {entry.name: Path(entry.path) for entry in shown if _is_folder(entry)}
     fitting = [entry for entry in shown if os.path.splitext(entry.name)[1].lower() in suffixes]
-    files = [entry.path for entry in fitting if entry.is_file() or _leads_nowhere(entry)]
-    return [*map(Path, files)], [Path(entry.path) for entry in shown if entry.is_dir()]
+    files = [entry.path for entry in fitting if entry.name not in folders and _may_be_read(entry)]
+    return [*map(Path, files)], [*folders.values()]
 
 
-def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
-    return entry.is_symlink() and not os.path.exists(entry.path)
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _may_be_read(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a file, or a link to nothing, which is an error where it is read."""
+    return os.path.isfile(entry.path) or not os.path.exists(entry.path)
 
 
 def ends_of(name: str) -> list[str]:
@@ -82,6 +90,39 @@ def places_by_end(names: Sequence[str]) -> dict[str, int]:
             ends.setdefault(end, []).append(i)
     unique = {end: places[0] for end, places in ends.items() if len(places) == 1}
     return {**unique, **{name: i for i, name in enumerate(names)}}
+
+
+def matched(paths: Sequence[str], names: Sequence[str], *, strip: bool = False, cut: bool = False) -> list[int | None]:
+    """The index of the name that each path belongs to, None if there is none.
+
+    A path belongs to a name if it is the name, or an end of it and of no other name. With `strip`, so does a path
+    without the folder that holds all of them; with `cut`, it belongs to the longest name that is its end. So train/1
+    beside others does not belong to val/1.
+
+    >>> matched(["run/1", "run/2"], ["val/1", "val/2"], strip=True)
+    [0, 1]
+    >>> matched(["train/1", "val/2"], ["val/1", "2"], cut=True)
+    [None, 1]
+    """
+    by_end, whole = places_by_end(names), {name: i for i, name in enumerate(names)}
+    above = os.path.commonpath([os.path.dirname(path) or "." for path in paths]) if strip and paths else "."
+
+    def place(path: str) -> int | None:
+        below = os.path.relpath(path, above) if above != "." else path
+        at = by_end.get(path, by_end.get(below.replace(os.sep, "/")))
+        return next((whole[end] for end in ends_of(path) if end in whole), None) if at is None and cut else at
+
+    return [*map(place, paths)]
+
+
+def without_suffix(path: str) -> str:
+    """A path without its suffix, if that is of a picture.
+
+    >>> without_suffix("val/a.JPG"), without_suffix("val/v1.5")
+    ('val/a', 'val/v1.5')
+    """
+    stem, suffix = os.path.splitext(path)
+    return stem if suffix.lower() in PICTURES else path
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

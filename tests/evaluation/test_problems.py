@@ -272,6 +272,9 @@ def test_masks_saved_with_loss(suffix: str, tmp_path: Path) -> None:
     Image.fromarray(np.full((32, 32), 255, np.uint8)).save(tmp_path / f"all.{suffix}")
     assert map_files.read_mask(tmp_path / f"all.{suffix}").all()
     if suffix == "webp":
+        Image.fromarray(mask).save(tmp_path / "profile.webp", icc_profile=bytes(300))
+        with pytest.raises(ValueError, match=r"profile.webp: expected 0 and"):
+            map_files.read_mask(tmp_path / "profile.webp")
         Image.fromarray(mask // 2 + mask // 255).save(tmp_path / "whole.webp", lossless=True)
         assert (map_files.read_mask(tmp_path / "whole.webp") == (mask > 0)).all()
 
@@ -279,9 +282,12 @@ def test_masks_saved_with_loss(suffix: str, tmp_path: Path) -> None:
 def test_masks_in_transparency_in_inks_and_in_channels_of_16_bits(tmp_path: Path) -> None:
     mask = (np.random.default_rng(0).random(SHAPE) > 0.5).astype(np.uint8) * 255
     white = np.full((*SHAPE, 3), 255, np.uint8)
-    Image.fromarray(np.dstack([white, mask])).save(tmp_path / "clear.png")
-    with pytest.raises(ValueError, match=r"clear.png: expected a mask in its colours, got one colour and a mask in"):
-        map_files.read_mask(tmp_path / "clear.png")
+    for colour in (white, 0 * white):
+        Image.fromarray(np.dstack([colour, mask])).save(tmp_path / "clear.png")
+        with pytest.raises(
+            ValueError, match=r"clear.png: expected a mask in its colours, got one colour and a mask in"
+        ):
+            map_files.read_mask(tmp_path / "clear.png")
     Image.fromarray(mask).convert("RGB").convert("CMYK").save(tmp_path / "inks.tiff")
     with pytest.raises(ValueError, match=r"inks.tiff: expected a mask in greys, colours or a palette, got one in inks"):
         map_files.read_mask(tmp_path / "inks.tiff")
@@ -327,6 +333,7 @@ def test_maps_of_other_folders_than_their_masks(tmp_path: Path) -> None:
     assert problems.pop().startswith("bad/1.png: expected its map bad/1.tiff in")
     assert paired(["0"], ["bad/0", "good/1", ".backup/2"]) == [("bad/0", True), ("good/1", False)]
     assert paired(["bad/0"], ["0", "1"]) == [("0", True), ("1", False)]
+    assert paired(["all/0", "all/1"], ["bad/0", "bad/1", "good/2"])[2:] == [("good/2", False)]
     assert paired(["test/bad/0"], ["bad/0", "good/0"]) == [("bad/0", True), ("good/0", False)]
     assert paired(["bad/0"], ["run/bad/0", "run/good/0"]) == [("run/bad/0", True), ("run/good/0", False)]
     assert not problems

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..json import loads, no_collection
+from ..places import without_suffix
 from ..reasons import reason
 from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
 from .entries import Entries, in_message
@@ -124,7 +125,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
 
 def _names(files: list[str], path: Path) -> list[str]:
     """The names of images without suffixes; with them where images differ only in these."""
-    stems = [PurePosixPath(name).with_suffix("").as_posix() if PurePosixPath(name).name else name for name in files]
+    stems = [PurePosixPath(without_suffix(name)).as_posix() if PurePosixPath(name).name else name for name in files]
     if len({*stems}) == len(stems):
         return stems
     if len({*files}) < len(files):

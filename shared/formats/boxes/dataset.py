@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path, PurePath, PurePosixPath
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..places import ends_of, places_by_end
+from ..places import matched, places_by_end, without_suffix
 from .aliases import aliases_of
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
@@ -89,14 +89,11 @@ def find_image(dataset: Dataset) -> dict[str, int]:
     return places_by_end(dataset.names)
 
 
-def place_of_file(path: PurePath, images: Mapping[str, int]) -> int | None:
-    """The index of the image whose name is the longest end of a path, without its suffix; None if there is none.
-
-    >>> place_of_file(PurePath("data/images/val/1.jpg"), {"val/1": 0, "1": 1})
-    0
-    """
-    ends = ends_of("/".join(path.with_suffix("").parts)) if path.name else []
-    return next((images[end] for end in ends if end in images), None)
+def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
+    """The indices of the images in files, from their paths with or without suffixes; None for other files."""
+    whole = matched(paths, dataset.names, cut=True)
+    without = matched([*map(without_suffix, paths)], dataset.names, cut=True)
+    return [other if place is None else place for place, other in zip(whole, without)]
 
 
 def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
@@ -106,13 +103,18 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     file; further columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an
     image that the data set lacks, and for one that is listed twice.
     """
-    images, places = find_image(dataset), dict[int, int]()
-    for name, line in listed_images(Path(image_set), images).items():
-        place = images[name] if name in images else place_of_file(PurePath(name), images)
+    lines = _lines(Path(image_set))
+    files = [line.strip() for line in lines.values()]
+    alone = [line.split()[0] for line in lines.values()]  # without further columns
+    places: dict[int, int] = {}
+    both = zip(places_of_files(files, dataset), places_of_files(alone, dataset))
+    for (number, line), (whole, first) in zip(lines.items(), both):
+        place = first if whole is None else whole
         if place is None or place in places:
             expected = "an image of the references" if place is None else "each image once"
-            raise ValueError(f"{image_set}:{line}: expected {expected}, got {name!r}")
-        places[place] = line
+            again = "" if place is None else " again"
+            raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{again}")
+        places[place] = number
     return Dataset(
         [dataset.names[place] for place in places],
         [dataset.references[place] for place in places],
@@ -123,23 +125,28 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     )
 
 
-def listed_images(image_set: Path, images: Collection[str]) -> dict[str, int]:
-    """The images in a list, with the numbers of their lines: a whole line if it is an image, else its first word."""
+def listed_images(image_set: Path) -> dict[str, int]:
+    """The first word of each line of a list of images, with the line's number."""
+    names: dict[str, int] = {}
+    for number, line in _lines(image_set).items():
+        name = line.split()[0]
+        if name in names:
+            raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
+        names[name] = number
+    return names
+
+
+def _lines(image_set: Path) -> dict[int, str]:
+    """The lines of a list of images that are not blank, by their numbers, from 1."""
     try:
         lines = image_set.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         came = getattr(error, "strerror", None) or error
         raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
-    names: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        name = line.strip() if line.strip() in images else next(iter(line.split()), None)
-        if name in names:
-            raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
-        if name is not None:
-            names[name] = number
-    if not names:
+    filled = {number: line for number, line in enumerate(lines, 1) if line.strip()}
+    if not filled:
         raise ValueError(f"{image_set}: expected a list of images, got an empty one")
-    return names
+    return filled
 
 
 def rename_classes(

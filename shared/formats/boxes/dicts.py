@@ -9,6 +9,7 @@ orig_size, which is height and width.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -23,9 +24,8 @@ from .dataset import (
     Dataset,
     Detections,
     Size,
-    find_image,
     no_predictions,
-    place_of_file,
+    places_of_files,
     predicted_boxes,
     true_boxes,
 )
@@ -89,15 +89,19 @@ def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int]:
     return [places[key] for key in ids]
 
 
-def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
-    """The indices of images, from the `path` of their results; None if no path is of an image, as of results of arrays.
+_OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
 
-    Raises ValueError if some paths are of images and others are not, or of the same ones.
+
+def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
+    """The indices of images, from the `path` of their results; None if there are none, or the images have no names.
+
+    Raises ValueError if a path is of no image, or two of the same one.
     """
-    images = find_image(dataset)
-    places = [place_of_file(PurePath(str(getattr(image, "path", ""))), images) for image in predictions]
-    if all(place is None for place in places):
+    paths = [PurePath(str(getattr(image, "path", ""))).as_posix() for image in predictions]
+    named = dataset.names != [*map(str, range(len(dataset.names)))]
+    if not named or all(map(_OF_ARRAY.fullmatch, paths)):
         return None
+    places = places_of_files(paths, dataset)
     seen: dict[int, int] = {}
     for i, (image, place) in enumerate(zip(predictions, places)):
         if place is None or place in seen:

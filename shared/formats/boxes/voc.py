@@ -76,7 +76,7 @@ def _listed(
     if split is None and image_set is None:
         return None
     place = voc_list(folder, str(split)) if image_set is None else Path(image_set)
-    names = listed_images(place, images)
+    names = listed_images(place)
     for name, line in names.items():
         if name not in images:
             raise ValueError(f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither")

@@ -7,12 +7,13 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..images import SUFFIXES
-from ..places import files_below, files_by_place, lost_files
+from ..places import files_below, files_by_place
 from .files import MAP_SUFFIXES
 from .layouts import PAIR, Layout, categories_of, layout_of
 from .lists import images_of_the_test, list_of, read_list
 
 _MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
+_NO_MASKS = frozenset(["", ".gif", ".pbm", ".pgm", ".pnm", ".ppm", ".tga", ".psd", ".svg", ".jp2", ".heic", ".exr"])
 _MASK_ENDING = "_mask"  # end of a mask's stem in several layouts
 
 
@@ -148,8 +149,8 @@ def _listed_category(category: str, folder: Path, layout: Layout) -> tuple[list[
 
 
 def lost_masks(folder: Path) -> dict[str, Path]:
-    """Files of a plain folder that are no masks, by name: an image must not lose its mask because of its suffix."""
-    return {path.stem.removesuffix(_MASK_ENDING): path for path in lost_files(folder, _MASK_SUFFIXES)}
+    """Pictures of a plain folder that are not read, by name: an image must not lose its mask because of its suffix."""
+    return {path.stem.removesuffix(_MASK_ENDING): path for path in files_below(folder, _NO_MASKS)}
 
 
 def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:

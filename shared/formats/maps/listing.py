@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..places import ends_of, files_below, places_by_end
+from ..places import files_below, matched
 from .files import MAP_SUFFIXES
 from .folders import AnomalyFolder, AnomalyImage, list_anomaly_images, lost_masks
 from .layouts import Layout
@@ -80,7 +80,8 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
 
 def _broken_categories(maps: Path, files: Sequence[Path], data: AnomalyFolder) -> list[str]:
     """The folders beside the categories that lack test images, though there are maps in a folder of that name."""
-    if data.folder in data.categories.values():  # it is a category itself
+    chosen = {image.category for image in data.images}
+    if data.folder in data.categories.values() or len(chosen) < len(data.categories):  # a category itself, or some
         return []
     folders = {folder for path in files for folder in path.relative_to(maps).parts[:-1]} - data.categories.keys()
     return sorted(folder for folder in folders if (data.folder / folder).is_dir())
@@ -146,19 +147,14 @@ def _pair_masks(
     maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage], lost: Mapping[str, Path]
 ) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
     """Pair maps and masks of plain folders; a map without a mask belongs to a normal image, unless its mask is lost."""
-    by_place, by_end = {mask.name: mask for mask in masks}, places_by_end([mask.name for mask in masks])
     category = masks[0].category if masks else ""
-    # the folder of all maps, which tells nothing
-    above = Path(os.path.commonpath([path.parent for path in files])) if files else maps
+    places = [path.relative_to(maps).with_suffix("").as_posix() for path in files]
     by_name: dict[str, tuple[AnomalyImage, Path]] = {}
     problems = []
-    for path in files:
-        place, below = (path.relative_to(folder).with_suffix("").as_posix() for folder in (maps, above))
-        stem = PurePosixPath(place).name
-        at = by_end.get(place, by_end.get(below))
-        image = (
-            masks[at] if at is not None else next((by_place[end] for end in ends_of(place) if end in by_place), None)
-        )
+    for path, place, at in zip(
+        files, places, matched(places, _telling([mask.name for mask in masks], places), strip=True, cut=True)
+    ):
+        image, stem = None if at is None else masks[at], PurePosixPath(place).name
         if image is None and stem in lost:
             problems.append(f"{lost[stem]}: expected a mask of {path}, as .png or .npy, got another file")
         image = image or AnomalyImage(category, place, "", stem, False, None, ())
@@ -172,6 +168,15 @@ def _pair_masks(
         if mask.name not in by_name:
             problems.append(f"{mask.masks[0]}: expected its map {mask.name}.tiff in {maps}, got none")
     return [by_name[name] for name in sorted(by_name)], problems
+
+
+def _telling(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Names of masks without the folders above all of them, which tell nothing, unless maps have such a folder, too."""
+    above = PurePosixPath(os.path.commonpath([os.path.dirname(name) for name in names]) if names else "")
+    folders = {folder for place in others for folder in PurePosixPath(place).parts[:-1]}
+    return (
+        [*names] if {*above.parts} & folders else [PurePosixPath(name).relative_to(above).as_posix() for name in names]
+    )
 
 
 def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:

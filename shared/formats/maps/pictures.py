@@ -67,8 +67,11 @@ def _opaque(image: Any) -> np.ndarray:
 
 def _has_loss(image: Any) -> bool:
     """Whether a WebP holds a picture compressed with loss."""
-    place = image.fp.tell()
-    image.fp.seek(0)
-    start = image.fp.read(64)
+    place, at = image.fp.tell(), 12  # behind the header
+    kind, size = b"RIFF", 0
+    while kind and kind not in (b"VP8 ", b"VP8L"):
+        image.fp.seek(at)
+        kind, size = image.fp.read(4), int.from_bytes(image.fp.read(4), "little")
+        at += 8 + size + size % 2
     image.fp.seek(place)
-    return b"VP8 " in start
+    return kind == b"VP8 "

@@ -115,7 +115,8 @@ def keys(names: Sequence[str]) -> tuple[int, list[str]]:
 
 def pairing_parts(names: Sequence[str], others: Sequence[str], parts: int) -> int:
     """The number of last parts, at least `parts`, by which names and others are paired: so many that no two of one pair
-    lie in different folders. A folder that holds all of the names tells nothing.
+    lie in different folders. A folder that holds all of the names tells nothing, nor does one that holds all others,
+    unless names have it, too.
 
     >>> pairing_parts(["train/1", "val/2"], ["val/1", "val/2"], 1), pairing_parts(["run/1", "run/2"], ["val/1"], 1)
     (2, 1)
@@ -123,6 +124,9 @@ def pairing_parts(names: Sequence[str], others: Sequence[str], parts: int) -> in
     paths = [PurePosixPath("/", name) for name in names]
     above = os.path.commonpath([path.parent for path in paths]) if paths else "/"
     own = [path.relative_to(above).as_posix() for path in paths]
+    shared = PurePosixPath(os.path.commonpath([PurePosixPath("/", name).parent for name in others]) if others else "/")
+    if not {*shared.parts[1:]} & {part for path in paths for part in path.parts[1:-1]}:
+        others = [PurePosixPath("/", name).relative_to(shared).as_posix() for name in others]
     depth = max((name.count("/") + 1 for name in (*names, *others)), default=1)
     for more in range(parts, depth):
         places = dict(zip(last_parts(others, more), others))

@@ -38,7 +38,7 @@ def comparison_text(
     """
     rows = [row for row in _rows(table) if row.get("group") is None]
     certain = any(row.get("low") is not None for row in rows)
-    lines = [[*_cells(row, names, certain, kinds, percent)] for row in rows]
+    lines = [[*_cells(row, names, certain, kinds, percent, level)] for row in rows]
     said = "difference in points" if percent else "difference"
     head: list[Any] = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said]
     head += ["p", ""] if certain else []
@@ -59,7 +59,7 @@ def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _cells(
-    row: Mapping[str, Any], names: Sequence[str], certain: bool, kinds: Mapping[str, Any], percent: bool
+    row: Mapping[str, Any], names: Sequence[str], certain: bool, kinds: Mapping[str, Any], percent: bool, level: float
 ) -> list[Any]:
     known, kind = direction_of(row["key"], kinds), kinds.get(row["key"], {})
     percent = percent and kind.get("share", known is not None and known.rate)
@@ -71,7 +71,8 @@ def _cells(
     if row.get("low") is None:
         return [*cells, signed(row["difference"], percent), "", ""]
     better = {"first": names[0], "second": names[1]}.get(row.get("better") or "")
-    differs = known is None and not row["low"] <= 0 <= row["high"]  # neither direction is better
+    # where neither direction is better
+    differs = known is None and row["p_value"] + level <= 1
     verdict = strong(f"{better} is better") if better is not None else quiet("differs" if differs else NO_DIFFERENCE)
     ends = quiet(f" {interval(row['low'], row['high'], percent)}")
     p = row["p_value"]

@@ -515,9 +515,42 @@ def test_lists_of_paths(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text(f"{tmp_path}/images/val/c.png\n./images/val/a.png\nb 1\n")
     assert formats.read_references(tmp_path / "labels/val", image_set=tmp_path / "list.txt").names == ["c", "a", "b"]
     for text, message in (
-        ("a\nval/a.png\n", "list.txt:2: expected each image once, got 'val/a.png'"),
+        ("a\nval/a.png\n", "list.txt:2: expected each image once, got 'val/a.png' again"),
         ("d.png", "an image of"),
     ):
         (tmp_path / "list.txt").write_text(text)
         with pytest.raises(ValueError, match=message):
             formats.read_references(tmp_path / "labels/val", image_set=tmp_path / "list.txt")
+
+
+def test_lists_and_results_of_another_folder(tmp_path: Path) -> None:
+    yolo_set(tmp_path, "val/1.png", "val/2.png", labels_val_1=BOX)
+    (tmp_path / "data.yaml").write_text("val: images/val\nnames: [cat]\n")
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/my data/val/2.png\nval/1\n")
+    read = formats.read_references(tmp_path / "data.yaml", image_set=tmp_path / "list.txt")
+    assert read.names == ["val/2", "val/1"]
+    for text in ("train/2.jpg", "val/2.v1"):
+        (tmp_path / "list.txt").write_text(text)
+        with pytest.raises(ValueError, match="expected an image of the references"):
+            formats.read_references(tmp_path / "data.yaml", image_set=tmp_path / "list.txt")
+
+
+def test_results_of_images_that_differ_in_their_suffix(tmp_path: Path) -> None:
+    files = ["a.jpg", "a.png", "b.jpg"]
+    content = {"images": [{"id": i, "file_name": name} for i, name in enumerate(files)], "categories": []}
+    (tmp_path / "x.json").write_text(json.dumps({**content, "annotations": []}))
+    results = []
+    for i, name in enumerate(reversed(files)):
+        box = {"boxes": [[0, 0, 1, 1]], "scores": [i / 4], "labels": [0]}
+        results.append(type("Results", (dict,), {"path": f"/x/{name}"})(box))
+    read = formats.read_dict_predictions(results, formats.read_coco(tmp_path / "x.json"))
+    assert [boxes["scores"].tolist() for boxes in read.predictions] == [[0.5], [0.25], [0.0]]
+
+
+def test_links_within_a_folder(tmp_path: Path) -> None:
+    """A link to a sibling is no second copy, and a link to itself is passed over."""
+    yolo_set(tmp_path, "a.png", labels_a=BOX, run_run1_a=f"{BOX} .9")
+    (tmp_path / "run/latest").symlink_to("run1")
+    (tmp_path / "run/loop").symlink_to("loop")
+    read = formats.read_detections(tmp_path / "run", tmp_path / "labels")
+    assert [len(boxes["labels"]) for boxes in read.predictions] == [1]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from ...images import find_images, image_size, implied_images
-from ...places import files_below
+from ...places import files_below, matched
 from ..dataset import (
     TXT,
     Boxes,
     Dataset,
     Detections,
     Size,
-    find_image,
     ids_of_names,
     no_predictions,
     predicted_boxes,
@@ -55,13 +53,10 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     Raises ValueError, with file and line, for a malformed line, and for a text file without its image: that of another
     folder, such as train/001.txt for val/001, is not taken.
     """
-    places, texts = find_image(dataset), find_texts(Path(labels))
-    texts = {name: path for name, path in texts.items() if name in places or path.name not in LISTS_OF_CLASSES}
-    # such as labels/ of a run
-    shared = os.path.commonpath([path.parent for path in texts.values()]) if texts else ""
+    names, texts = {*dataset.names}, find_texts(Path(labels))
+    texts = {name: path for name, path in texts.items() if name in names or path.name not in LISTS_OF_CLASSES}
     predictions: list[Boxes | None] = [None] * len(dataset.names)
-    for name, path in texts.items():
-        place = places.get(name, places.get(path.relative_to(shared).with_suffix("").as_posix()))
+    for path, place in zip(texts.values(), matched([*texts], dataset.names, strip=True)):
         if place is None:
             raise ValueError(f"{path}: expected predictions for an image of the references, got no such image")
         if predictions[place] is not None:
