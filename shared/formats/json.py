@@ -12,6 +12,7 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -93,12 +94,12 @@ def no_collection() -> Iterator[None]:
 
 
 def by_column(content: Any) -> Any:
-    """Records as columns, by the names in the first record; anything else, and dicts of boxes, is unchanged.
+    """Records as columns, None for what a record lacks; anything else, and dicts of boxes, is unchanged.
 
-    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
-    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    >>> by_column([{"scores": 0.1}, {"scores": 0.7, "groups": "far"}])
+    {'scores': [0.1, 0.7], 'groups': [None, 'far']}
     """
     rows = content if isinstance(content, list) else []
     if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
         return content
-    return {name: [row.get(name) for row in rows] for name in rows[0]}
+    return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}

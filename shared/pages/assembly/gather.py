@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from ..reading.data import Data
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
 from .guesses import MadeOf, columns_of, source_of
 from .join import Owned, group_images, join_parts, split_images
-from .pairing import note_on_boxes, pair
+from .pairing import check_common, in_order_of_maps, note_on_boxes, pair
 from .sizes import fitted
 
 
@@ -70,7 +72,9 @@ def gather(
             grouped = column
             continue
         if isinstance(column, Images) and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            ids[column.name] = column.take(names[:1], data)
+            ids[column.name] = _as_names(
+                data.words[names[0]]() if names[0] in data.words else column.take(names[:1], data)
+            )
             names = names[1:]
         origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
         values[column.name] = column.take(names, data, read_as)
@@ -83,6 +87,8 @@ def gather(
         beside = [name for name in values if origin[name] == origin[owned.side]]
         values |= {name: owned.part(values[name]) for name in beside}
     if ids:
+        files = {name: [*part, *sources[origin[name]].names.get("image", ())] for name, part in ids.items()}
+        check_common({name: [str(image) for image in part if not pd.isna(image)] for name, part in files.items()})
         split_images(page, ids, values, origin, owned)
         note = _note_on_images(sources, ids, origin, owned) if len(ids) == 2 else ""
         if grouped is not None:
@@ -90,15 +96,52 @@ def gather(
             note += f" Images without a group count in each group: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(image_names) == 2:
         (maps, map_names), (masks, mask_names) = image_names.items()
-        values[masks], has_mask, note = pair(values[maps], map_names, values[masks], mask_names)
-        _fit(page, made_of, values, map_names, has_mask)
+        values[masks], places, note = pair(values[maps], map_names, values[masks], mask_names)
+        in_order: dict[int, Sequence[int | None]] = {origin[maps]: [*range(len(map_names))], origin[masks]: places}
+        for name in _beside_files(page, values):
+            own = in_order.get(origin[name])
+            values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, own)
+        _fit(page, made_of, values, map_names, [place is not None for place in places])
     else:
+        for map_names in image_names.values():  # of one side alone
+            _check_order(map_names)
+            for name in _beside_files(page, values):
+                values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, None)
         _fit(page, made_of, values)
     names_of_images = next(iter(image_names.values()), [])
     known = sources[-1]
     sizes = [known.sizes.get(name) for name in names_of_images]
     samples = [] if page.images else sample_names(sources[0], made_of, owned)
     return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes, samples)
+
+
+def _check_order(names: Sequence[str]) -> None:
+    """Raise ValueError if a file 10 comes before a file 2: a stack of images beside them is hardly in that order."""
+    parts = [
+        [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)] for name in names
+    ]
+    if parts != sorted(parts):
+        last = next(i for i, (one, other) in enumerate(pairwise(parts)) if one > other)
+        raise ValueError(
+            f"images: expected names on both sides, since files are in the order of their names, {names[last]} before "
+            f"{names[last + 1]}, which a stack may not be"
+        )
+
+
+def _as_names(images: Any) -> np.ndarray:
+    """The images of rows as text, so that 3 and "3" are one; None for a row without one."""
+    names = np.empty(len(images), object)
+    names[:] = [None if pd.isna(image) else str(_whole(image)) for image in np.asarray(images).tolist()]
+    return names
+
+
+def _whole(image: Any) -> Any:
+    return int(image) if isinstance(image, float) and image.is_integer() else image
+
+
+def _beside_files(page: Page, values: Mapping[str, Any]) -> list[str]:
+    """The columns with a value for each image, which may come in a table beside the files of maps or masks."""
+    return [column.name for column in page.columns if column.name in values and not isinstance(column, Images)]
 
 
 def _fit(

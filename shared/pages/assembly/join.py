@@ -15,7 +15,6 @@ from ..columns.samples import Names
 from ..page import Page
 from ..reading.archives import FOLDER
 from ..reading.data import Data
-from .pairing import check_common
 
 
 class Owned(NamedTuple):
@@ -53,7 +52,6 @@ def split_images(
     their images differently; owned, the detector of the rows to keep, or None for all rows. No image is dropped.
     """
     images_of = {name: _images(name, part) for name, part in ids.items()}
-    check_common(images_of)
     images = list(dict.fromkeys(image for rows in images_of.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in images_of.items()}
     for name, rows in images_of.items():
@@ -121,7 +119,7 @@ def _one_each(name: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> 
     for image, part in zip(images, parts):
         distinct = pd.unique(part)
         if len(distinct) != 1:
-            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
+            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image}")
         values.append(distinct[0])
     return np.asarray(values)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from ..reading.archives import FOLDER, keys, last_parts, pairing_parts, some
+from ...formats.maps.planes import ARRAY_SUFFIXES
+from ...formats.places import PICTURES, matched
+from ..reading.archives import FOLDER, key_of, keys, last_parts, pairing_parts, some
 from ..reading.data import Data
+from ..reading.names import IMAGE_NAMES, plain
 
 CATEGORY = "category"
 
 
 def pair(
     maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
-) -> tuple[list[Any], list[bool], str]:
-    """The mask of each map, whether the map has one, and a note.
+) -> tuple[list[Any], list[int | None], str]:
+    """The mask of each map, its place among the masks, None for a map without one, and a note.
 
     A map without a mask belongs to a normal image; a mask without a map is left out. Names are compared from their end,
     with as many folders as distinguish the maps from each other, and from masks in other folders. Raises ValueError for
@@ -40,7 +44,44 @@ def pair(
         np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
         for name, score_map in zip(map_keys, maps)
     ]
-    return paired, [name in places for name in map_keys], _note(map_keys, mask_keys)
+    return paired, [*map(places.get, map_keys)], _note(map_keys, mask_keys)
+
+
+def in_order_of_maps(
+    name: str, values: Any, data: Data, map_names: Sequence[str], files: Sequence[int | None] | None
+) -> Any:
+    """A column of a table beside maps or masks, in the order of the maps.
+
+    By the table's column of images, if it has one, or else in the order of the files beside it, where `files` are the
+    places of the maps' files among them. Raises ValueError for images that are not the maps'.
+    """
+    rows = next(
+        (array for column, array in data.arrays.items() if plain(column) in IMAGE_NAMES and _is_column(array)), None
+    )
+    if rows is not None and len(rows) == len(values):
+        at = matched([_stem(str(image)) for image in np.asarray(rows).tolist()], map_names, strip=True, cut=True)
+        if sorted(-1 if place is None else place for place in at) != [*range(len(map_names))]:
+            raise ValueError(
+                f"{name}: expected one row for each map, by the column of images, got {len(rows)} of others"
+            )
+        return np.asarray(values)[np.argsort(np.asarray(at))]
+    if files is None or len(values) != len([place for place in files if place is not None]):
+        return values
+    if None in files:
+        raise ValueError(f"{name}: expected masks of all maps, since it is in their order; name the images in a column")
+    return np.asarray(values)[np.asarray(files)]
+
+
+def _is_column(array: Any) -> bool:
+    return getattr(array, "ndim", 3) == 1
+
+
+def _stem(image: str) -> str:
+    """The name of an image or a map without its suffix."""
+    path = PurePosixPath(image)
+    return (
+        key_of(path) if path.suffix.lower() in (*PICTURES, *ARRAY_SUFFIXES) else key_of(PurePosixPath(f"{image}.png"))
+    )
 
 
 def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:

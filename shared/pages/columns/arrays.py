@@ -19,6 +19,12 @@ class Classes(Column):
     """A matrix (N, K) of scores, or a vector (N,) of class ids."""
 
     is_read_as: ClassVar[bool] = True
+    is_predicted: ClassVar[bool] = True
+
+    def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
+        """Names with "pred" come first: beside predicted_class, class is the true one."""
+        predicted = [name for name in names if "pred" in plain(name)]
+        return super().named(predicted, alike) or (predicted if len(predicted) == 1 else super().named(names, alike))
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
         """A run of numbered columns by its stem, else an array by its exact name, the only run, or a similar name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,22 @@ def are_numbers(value: np.ndarray) -> np.ndarray:
 def is_blank(cell: Any) -> bool:
     """Whether a cell is empty, missing or white space."""
     return bool(pd.isna(cell)) or not str(cell).strip()
+
+
+def are_integers(value: np.ndarray) -> bool:
+    """Whether all cells are integers, or text of integers of at most 64 bits.
+
+    >>> are_integers(np.asarray(["1", 2], dtype=object)), are_integers(np.asarray(["1.0"], dtype=object))
+    (True, False)
+    """
+    if value.dtype.kind in "iu":
+        return True
+    cells = value.tolist() if value.dtype.kind in "OU" else [0.5]
+    whole = (isinstance(cell, int) or (isinstance(cell, str) and _INTEGER.fullmatch(cell.strip())) for cell in cells)
+    return all(whole) and all(-(2**63) <= int(cell) < 2**63 for cell in cells)
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
 
 
 def as_floats(value: np.ndarray) -> np.ndarray:

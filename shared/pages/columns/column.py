@@ -10,7 +10,7 @@ import numpy as np
 
 from ..reading.data import Data
 from ..reading.names import choices, member, num_dimensions, plain, runs
-from .cells import are_numbers, as_floats, is_blank
+from .cells import are_integers, are_numbers, as_floats, is_blank
 
 FLIPPED = "−"  # prefix of the name of scores with the opposite sign
 READ_AS = ("automatic", "scores", "class ids")  # the meaning of whole numbers in a matrix
@@ -37,6 +37,7 @@ class Column:
     precedence: ClassVar[int] = 1  # the order in which kinds are guessed by values
     unused: ClassVar[str] = ""  # the choice that means that there is no such column
     is_read_as: ClassVar[bool] = False  # whether the user may choose one of READ_AS
+    is_predicted: ClassVar[bool] = False  # whether it is what a model says
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
         """The names of the column's arrays, guessed by name; the arrays in `free` belong to no other column."""
@@ -54,7 +55,9 @@ class Column:
             exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
             if exact:
                 return exact[:1]
-        return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+        # a predicted label is no label
+        others = [name for name in names if self.is_predicted or "pred" not in plain(name)]
+        return [name for alias in known if alike and len(alias) > 4 for name in others if alias in plain(name)][:1]
 
     def offer(self, data: Data) -> list[str]:
         """The names of the arrays that the column may be made of."""
@@ -135,10 +138,8 @@ class Column:
         return "is not a number"
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """The column as numbers, once its unreadable cells are gone; as integers if all are whole: they may be ids."""
-        numbers = as_floats(array)
-        is_whole = numbers.dtype.kind == "f" and (numbers == np.round(numbers)).all()
-        return numbers.astype(np.int64) if is_whole else numbers
+        """The column as numbers, once its unreadable cells are gone; as integers, which may be ids, if written so."""
+        return array.astype(np.int64) if are_integers(array) else as_floats(array)
 
     def role(self, array: Any) -> str:
         """The role of an array in the metric, in a few words."""

@@ -22,6 +22,7 @@ class Scores(Column):
     """Scores (N,) of one detector, or a column for each of several; their sign may be flipped."""
 
     precedence: ClassVar[int] = 2
+    is_predicted: ClassVar[bool] = True
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """All arrays of numbers with fractions."""

@@ -93,7 +93,7 @@ PAGE = Page(
     question="Are out-of-distribution samples told apart from in-distribution ones?",
     columns=(
         Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
-        Labels("references", ("labels", "label", "is_ood", "open_labels")),
+        Labels("references", ("labels", "label", "is_ood", "ood", "open_labels", "truth", "ground_truth", "gt")),
         COUNTS,
         DATA_SETS,
         DETECTORS,

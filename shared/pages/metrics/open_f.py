@@ -33,7 +33,7 @@ from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
     Classes("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p")),
-    Column("references", ("close_labels", "labels", "label", "y_true", "target")),
+    Column("references", ("close_labels", "labels", "label", "y_true", "target", "truth", "ground_truth", "gt")),
     Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
     Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
     COUNTS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from ...formats.boxes.dataset import Size
@@ -32,8 +33,8 @@ class Data(NamedTuple):
     sizes: Mapping[str, Size] = {}
 
     def joined(self, more: Data, stem: str) -> Data:
-        """The data of both; if two arrays have one name, the second is prefixed with the stem of its file."""
-        called = {name: f"{stem}: {name}" if name in self.arrays else name for name in more.arrays}
+        """The data of both; an array whose name is taken is prefixed with the stem of its file, or "stem (2)"."""
+        called = {name: _free(name, stem, self.arrays) for name in more.arrays}
         return Data(
             {**self.arrays, **{called[name]: array for name, array in more.arrays.items()}},
             {**self.options, **more.options},
@@ -43,3 +44,9 @@ class Data(NamedTuple):
             {**self.classes, **more.classes},
             {**self.sizes, **more.sizes},
         )
+
+
+def _free(name: str, stem: str, taken: Container[str]) -> str:
+    """A name that no array has."""
+    names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in count(2)))
+    return next(free for free in names if free not in taken)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ...formats.json import by_column, parse_json, parse_json_lines
 from ...formats.tables.arrow import from_arrow, ids_of
@@ -45,8 +46,13 @@ def _parquet(path: Path) -> Data:
 
 
 def _columns(table: Any) -> Data:
-    """Columns of an Arrow table. Gaps become NaN, since columns may be shorter than the table."""
-    return Data({name: from_arrow(table[name], gaps=True) for name in table.column_names})
+    """Columns of an Arrow table. Gaps in floats become NaN, since columns may be shorter than the table."""
+    return Data({name: _array_of(table[name]) for name in table.column_names})
+
+
+def _array_of(column: Any) -> Any:
+    """An array of a column; integers beside gaps stay integers, beside None."""
+    return ids_of(column) if column.null_count and pa.types.is_integer(column.type) else from_arrow(column, gaps=True)
 
 
 def _npz(path: Path) -> Data:
@@ -80,13 +86,25 @@ def _from_json(path: Path, content: Any) -> Data:
 
 
 def _array(value: Any) -> Any:
-    """A list as an array of numbers or strings, if possible; otherwise unchanged."""
+    """A list as an array of numbers, strings or, if they are mixed or some are missing, objects; else unchanged."""
     try:
         array = np.asarray(value)
     except ValueError:
         return value
-    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
-    return array if array.dtype.kind in "biuf" or words else value
+    if array.dtype.kind in "biuf":
+        return array
+    cells = isinstance(value, list) and all(cell is None or isinstance(cell, (str, int, float)) for cell in value)
+    return (
+        (array if array.dtype.kind == "U" and all(isinstance(x, str) for x in value) else _objects(value))
+        if cells
+        else value
+    )
+
+
+def _objects(cells: list[Any]) -> np.ndarray:
+    array = np.empty(len(cells), object)
+    array[:] = cells
+    return array
 
 
 READERS: Mapping[str, Callable[[Path], Data]] = {

@@ -15,6 +15,7 @@ import pandas as pd
 
 from ..serving.limits import RefusedError, check_files, without_paths
 from .data import Data
+from .names import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .tables import READERS
 
 Reader = Callable[[list[Path], bool], Data]  # takes all files of its suffix, and whether archives are data sets
@@ -58,7 +59,22 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], apart: bool = F
         else:
             endings = ", ".join([*readers, *READERS])
             raise RefusedError(f"{group[0].name}: expected one of {endings}, got {suffix or 'no suffix'}")
+    _check_rows(pooled)
     return pooled
+
+
+def _check_rows(data: Data) -> None:
+    """Raise RefusedError for two tables that name their rows, but not in one order: columns are joined row by row."""
+    first: dict[str, Any] = {}
+    for name, array in data.arrays.items():
+        column = name.rpartition(": ")[2]
+        if plain(column) not in (*IMAGE_NAMES, *SAMPLE_NAMES) or num_dimensions(array) != 1:
+            continue
+        other = first.setdefault(column, array)
+        if len(other) == len(array) and sorted(map(str, other)) == sorted(map(str, array)) and (other != array).any():
+            raise RefusedError(
+                f"{name}: expected the rows of all files in one order, got another; sort them by {column}"
+            )
 
 
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:

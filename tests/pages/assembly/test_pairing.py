@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -165,7 +166,7 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
     assert [*map(len, given.columns["references"])] == [1, 1]
     assert list(given.names) == ["a", "b"]
     (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
-    with pytest.raises(ValueError, match="expected names that are in both inputs, got a and other"):
+    with pytest.raises(ValueError, match="expected names that are in both inputs, got a, b and other"):
         read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).detectors()
 
 
@@ -186,6 +187,39 @@ def test_images_in_other_folders_are_not_paired(runner: Runner, tmp_path: Path) 
             (tmp_path / side / f"{name}.txt").write_text(f"0 .5 .5 .2 .2{more}")
     (boxes,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).detectors().values()
     assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"train/1": 1, "val/2": 1, "val/1": 0}
+
+
+@pytest.mark.parametrize("side", ["image_scores", "image_labels"])
+@pytest.mark.parametrize("named", [True, False])
+def test_values_of_images_beside_their_files(side: str, named: bool, runner: Runner, tmp_path: Path) -> None:
+    """By the column of images, or in the order of the files beside it, of which masks come in that of the maps."""
+    for place, one, mask in zip(("b/0", "b/1", "a/2", "a/3"), MAPS, MASKS):
+        save(tmp_path / "maps" / f"{place}.png", one)
+        save(tmp_path / "masks" / f"{place[-1]}.png", mask)
+    by_image = {"0": 0.1, "1": 0.9, "2": 0.3, "3": 0.7} if side == "image_scores" else {"0": 0, "1": 1, "2": 0, "3": 1}
+    files = [[packed(tmp_path, "maps")], [packed(tmp_path, "masks")]]
+    order = ["1", "3", "0", "2"] if named else ["2", "3", "0", "1"] if side == "image_scores" else ["0", "1", "2", "3"]
+    table = pd.DataFrame({"image": [f"{name}.png" for name in order], side: [by_image[name] for name in order]})
+    (table if named else table[[side]]).to_csv(tmp_path / "table.csv", index=False)
+    files[side == "image_labels"].append(tmp_path / "table.csv")
+    (images,) = read(runner.page, [None, None], files).detectors().values()
+    assert [*images.columns[side]] == [by_image[name[-1]] for name in images.names]
+    if named:
+        table.assign(image=["x.png", *table["image"][1:]]).to_csv(tmp_path / "table.csv", index=False)
+        with pytest.raises(ValueError, match=f"{side}: expected one row for each map, by the column of images"):
+            read(runner.page, [None, None], files).detectors()
+
+
+def test_a_stack_beside_files_in_the_order_of_their_names(runner: Runner, tmp_path: Path) -> None:
+    for i in range(11):
+        save(tmp_path / "maps" / f"{i}.png", MAPS[i % 4])
+        save(tmp_path / "fine" / f"{i:02d}.png", MAPS[i % 4])
+    np.save(tmp_path / "masks.npy", MASKS[np.arange(11) % 4])
+    with pytest.raises(
+        ValueError, match=r"images: expected names on both sides, .* 10 before 2, which a stack may not be"
+    ):
+        show(runner, [[packed(tmp_path, "maps")], [tmp_path / "masks.npy"]])
+    show(runner, [[packed(tmp_path, "fine")], [tmp_path / "masks.npy"]])
 
 
 def test_images_of_one_name(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from openworld_metrics.pages.assembly.join import split_images
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.columns.samples import Detectors
-from openworld_metrics.pages.files import read_columns
+from openworld_metrics.pages.files import read_columns, read_detectors
 from openworld_metrics.pages.form.controls import CONTROLS, shown
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.page import argument_help
@@ -416,6 +416,80 @@ def test_numbered_columns_in_any_order(runners: Any, tmp_path: Path) -> None:
         }
     arrays = {name: np.zeros(2) for name in ("a10", "a9", "b1", "b3", "c1", "c_1", "d1", "a11")}
     assert runs(Data(arrays)) == {"a9 … a11": ["a9", "a10", "a11"]}
+
+
+@pytest.mark.parametrize(
+    ("predicted", "true"), [("predicted_label", "truth"), ("pred_label", "gt"), ("predicted_class", "class")]
+)
+def test_what_a_model_says_is_no_truth(predicted: str, true: str, tmp_path: Path) -> None:
+    table = pd.DataFrame({predicted: [0, 1, 1, 0], true: [0, 1, 0, 0], "s_unknown": [0.1, 0.2, 0.3, 0.4]})
+    table.rename(columns={"s_unknown": "unknown_score"}).to_csv(tmp_path / "x.csv", index=False)
+    found = read_columns("macro_open_f", tmp_path / "x.csv")
+    assert (found["predictions"].tolist(), found["references"].tolist()) == ([0, 1, 1, 0], [0, 1, 0, 0])
+
+
+def test_columns_with_nulls_in_json(tmp_path: Path) -> None:
+    """They are columns, not lists of images; a record that lacks a name has nothing there."""
+    rows: list[dict[str, Any]] = [{"score": 0.1, "label": 0}, {"score": 0.4, "label": 0, "group": None}]
+    rows += [{"score": 0.3 + i / 10, "label": 1, "group": name} for i, name in enumerate(("near", "far"))]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "x.json").write_text(json.dumps({name: [row.get(name) for row in rows] for name in rows[-1]}))
+    for suffix in ("json", "jsonl"):
+        found = read_columns("ood_bench", tmp_path / f"x.{suffix}")
+        assert [*found["groups"]] == [None, None, "near", "far"]
+    (tmp_path / "y.json").write_text(
+        json.dumps({"label": [0, 0, 1, 1], "msp": [0.1, None, 0.3, 0.4], "energy": [0.1] * 3 + [1]})
+    )
+    with pytest.raises(ValueError, match="msp, row 2: this cell is empty"):
+        read_columns("ood_bench", tmp_path / "y.json", columns={"predictions": "msp"})
+
+
+@pytest.mark.parametrize("numbers", ["1.0,0.0", "1,0"])
+def test_whole_scores_stay_scores_when_a_row_is_left_out(numbers: str, tmp_path: Path) -> None:
+    rows = [f"{numbers},1", f"{numbers},0"]
+    for name, more in (("whole", []), ("gap", [",,1"]), ("text", ["n/a,n/a,1"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["p0,p1,label", *rows, *more]))
+    kept = [
+        read_columns("accuracyk", tmp_path / f"{name}.csv", leave_out=name != "whole")["predictions"]
+        for name in ("whole", "gap", "text")
+    ]
+    assert {array.dtype.kind for array in kept} == {"f" if "." in numbers else "i"}
+
+
+def test_three_files_of_one_name_and_rows_in_other_orders(tmp_path: Path) -> None:
+    files = []
+    for i in range(3):
+        (tmp_path / str(i)).mkdir()
+        pd.DataFrame({"id": range(4), "msp": [i, 0.2, 0.3, 0.4], "label": [0, 0, 1, 1]}).to_csv(
+            tmp_path / f"{i}/r.csv", index=False
+        )
+        files.append(tmp_path / f"{i}/r.csv")
+    assert [
+        float(one["predictions"][0])
+        for one in read_detectors("ood_bench", files, columns={"predictions": ["msp", "r: msp", "r (2): msp"]}).values()
+    ] == [0, 1, 2]
+    pd.DataFrame({"id": [3, 2, 1, 0], "energy": [0.4, 0.3, 0.2, 0.1]}).to_csv(tmp_path / "other.csv", index=False)
+    with pytest.raises(
+        RefusedError, match="id: expected the rows of all files in one order, got another; sort them by id"
+    ):
+        read_columns("ood_bench", [files[0], tmp_path / "other.csv"], columns={"predictions": "energy"})
+
+
+def test_names_of_images_are_text(tmp_path: Path) -> None:
+    """1.1 and 1.10 are two images, 3 and "3" one."""
+    box = "0,0,4,4"
+    (tmp_path / "p.csv").write_text(f"image,x1,y1,x2,y2,confidence,class\n1.1,{box},0.9,0\n1.10,{box},0.8,1\n")
+    (tmp_path / "r.csv").write_text(f"image,x1,y1,x2,y2,class\n1.1,{box},1\n1.10,{box},0\n")
+    found = read_columns("openset_detection", tmp_path / "p.csv", tmp_path / "r.csv")
+    assert [[row[-1] for row in image] for image in found["predictions"]] == [[0], [1]]
+    names = ("image", "x1", "y1", "x2", "y2", "confidence", "class")
+    for side, image in (("p", [3, 4]), ("r", ["3", "4"])):
+        columns = dict(zip(names, (image, [0, 0], [0, 0], [4, 4], [4, 4], [0.5, 0.5], [0, 1])))
+        if side == "r":
+            del columns["confidence"]
+        (tmp_path / f"{side}.json").write_text(json.dumps(columns))
+    found = read_columns("openset_detection", tmp_path / "p.json", tmp_path / "r.json")
+    assert [len(found[name]) for name in ("predictions", "references")] == [2, 2]
 
 
 def test_whole_numbers_can_be_scores(runners: Any) -> None:
