@@ -109,7 +109,7 @@ def compute(
         raise click.UsageError("expected --save with --save-samples, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     metric.keeps_samples = save_samples
-    warn_of_idle_options(metric, shows_intervals=on_terminal() or not (report is plot is None))
+    warn_of_idle_options(metric, shows_intervals=on_terminal() or report is not None or plot is not None)
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         _add(metric, places, score)
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())

@@ -51,7 +51,7 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         some = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
         warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
     elif len(confidences) and confidences.max() < lowest:
-        warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, and --conf {lowest:g}")
+        warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
 def _warn_of_aliases(aliases: Mapping[str, str]) -> None:

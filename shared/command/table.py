@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -108,16 +109,16 @@ def table(
     )
     _warn_of_missing(combined, results, keys)
     for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-        warn(f"{name}: was not compared with the best, as one has no samples, or other samples, options or seeds")
+        warn(f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ")
     combined = ranked(combined, sort) if rank else combined
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)
     drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
     compared = {key for (_, _, key), kept in alike.items() if kept is not None}
-    shown = {cell.key: None for _, cells in combined.rows for cell in cells if cell is not None and cell.direction}
-    untested = [key for key in shown if key not in compared and key != RANK]
+    shown = Counter(cell.key for _, cells in combined.rows for cell in cells if cell is not None and cell.direction)
+    untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
     note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if compared else ""
-    note += f" Not tested, by the saved samples: {', '.join(untested)}." if note and untested else ""
+    note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
 
     def text(form: str) -> str:
         return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")

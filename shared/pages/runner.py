@@ -114,6 +114,7 @@ class Runner:
         arguments = reading.detectors()
         options = options_of(self.page.options, form.options, self.defaults)
         options = with_class_ids(self.page, options, reading.classes)
+        self._check_sides(options, any(GROUPS in one.columns for one in arguments.values()))
         detectors = {}
         for name, one in arguments.items():
             try:
@@ -123,6 +124,16 @@ class Runner:
         recipe = recipe_of(reading, form.files, self.folder / "examples")
         left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
         return Computation(arguments, detectors, recipe, left_out)
+
+    def _check_sides(self, options: Mapping[str, Any], has_groups: bool) -> None:
+        """Raise ValueError for labels with another meaning beside groups, of which labels tell the known samples."""
+        changed = [name for name in ("in_value", "out_value") if options.get(name) != self.defaults.get(name)]
+        if has_groups and changed:
+            usual = " and ".join(f"{name} {self.defaults[name]}" for name in ("in_value", "out_value"))
+            raise ValueError(
+                f"groups: expected {usual} beside groups, which hold the known samples by their labels, got "
+                f"{changed[0]} {options[changed[0]]}"
+            )
 
     def picture(self, done: Computation, form: Form) -> Any:
         """The figure of the chosen image."""

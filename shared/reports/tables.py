@@ -63,7 +63,7 @@ def make_table(
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, Seeds(seeds))
-    kinds = _all_kinds(results)
+    kinds = all_kinds(results)
     cells = {
         place: cell._replace(direction=direction_of(cell.key, kinds), share=is_share(cell.key, kinds))
         for place, cell in cells.items()
@@ -144,7 +144,7 @@ def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
     return kinds if isinstance(kinds, Mapping) else {}
 
 
-def _all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
     kinds: dict[str, Any] = {}
     for name, result in results.items():

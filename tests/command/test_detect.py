@@ -135,7 +135,7 @@ def test_errors(made: Detections, run: Run) -> None:
             -2.5,
             "1 of 1 confidences are below 0, such as -2.5: these predictions are left out; a confidence is from 0 to 1",
         ),
-        (1e-4, "all predictions are left out: the highest confidence is 0.0001, and --conf 0.001"),
+        (1e-4, "all predictions are left out: the highest confidence is 0.0001, below --conf 0.001"),
         (0.5, ""),
     ],
 )

@@ -492,7 +492,7 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     other["far"]["samples"]["options"] = {}
     assert {kept for place, kept in undecided(other).items() if place[0] == "far"} == {None}
     Path("far.json").write_text(json.dumps(other["far"]))
-    warning = "far: was not compared with the best, as one has no samples, or other samples, options or seeds"
+    warning = "far: was not compared with the best: one has no samples, or their samples, options or seeds differ"
     assert run("table", *files)[2] == f"openworld-metrics: warning: {warning}\n"
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):

@@ -97,7 +97,7 @@ def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
 
     Raises ValueError if a path is of no image, or two of the same one.
     """
-    paths = [PurePath(str(getattr(image, "path", ""))).as_posix() for image in predictions]
+    paths = [PurePath(str(getattr(image, "path", "")).replace("\\", "/")).as_posix() for image in predictions]
     named = dataset.names != [*map(str, range(len(dataset.names)))]
     if not named or all(map(_OF_ARRAY.fullmatch, paths)):
         return None

@@ -177,7 +177,7 @@ def _check_no_images(source: Source, options: Options) -> None:
 
 def _check_no_split(source: Source, options: Options) -> None:
     if options.split is not None:
-        raise ValueError(f"{source.path}: expected no split, since the file is of one, got {options.split}")
+        raise ValueError(f"{source.path}: expected no split, since a single file has none, got {options.split}")
 
 
 def _check_no_score_field(source: Source, options: Options) -> None:

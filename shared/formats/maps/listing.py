@@ -70,9 +70,7 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
         problems += wrong
     for name in _broken_categories(maps, files, data):
         root = data.layout.images.partition("/")[0]
-        problems.append(
-            f"{data.folder / name}: expected a category, with a folder {root!r}, since it has maps, got none"
-        )
+        problems.append(f"{data.folder / name}: expected a folder {root!r} in it, since there are maps of it, got none")
     known = ", ".join(images)
     problems += [f"{path}: expected it in a folder of a category ({known}), got another" for path in elsewhere]
     return pairs, problems

@@ -9,7 +9,7 @@ import numpy as np
 from ... import scores
 from ..columns.samples import is_score
 from ..reading.data import Data
-from ..reading.names import num_dimensions, runs
+from ..reading.names import num_dimensions, plain, runs
 
 _OF_LOGITS = {"msp": scores.msp, "max logit": scores.max_logit, "energy": scores.energy, "entropy": scores.entropy}
 _OF_PROBABILITIES = ("msp", "entropy")  # the other two need the logits themselves
@@ -43,10 +43,15 @@ def with_scores_of_logits(sources: Sequence[Data]) -> list[Data]:
     return [data._replace(arrays={**data.arrays, **columns}), *sources[1:]]
 
 
+_OF_CLASSES = ("logit", "prob", "class", "softmax", "output", "pred")  # in the names of columns, one for each class
+
+
 def _only_matrix(data: Data) -> tuple[str, np.ndarray] | None:
     """The name and values of the only matrix of floats, or the only run of numbered columns of floats."""
     matrices = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 2}
     for names in runs(data).values():
+        if not any(word in plain(names[0]) for word in _OF_CLASSES):  # such as s1 and s2, two detectors
+            continue
         matrices[names[0].rstrip("0123456789_ ")] = np.column_stack([data.arrays[name] for name in names])
     floats = {name: np.asarray(array) for name, array in matrices.items() if np.asarray(array).dtype.kind == "f"}
     if len(floats) != 1:

@@ -96,7 +96,8 @@ class Images(Column):
         named = self.named(stacks) or (stacks if alike else [])
         if named:
             return named
-        image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+        named_so = {plain(name): name for name in reversed([*data.arrays])}
+        image = [named_so[name] for name in IMAGE_NAMES if name in named_so][:1]
         fields = [Column(field, tuple(aliases)).named([*data.arrays]) for field, *aliases in _FIELDS]
         if all(fields[:4]):
             return image + [name for field in fields for name in field]
@@ -140,8 +141,8 @@ class Maps(Images):
 _FIELDS = (
     ("x1", "xmin", "left", "x", "cx", "xcenter"),
     ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
+    ("x2", "xmax", "right", "w", "bw", "boxw", "bboxw", "boxwidth", "bboxwidth", "width"),
+    ("y2", "ymax", "bottom", "h", "bh", "boxh", "bboxh", "boxheight", "bboxheight", "height"),
     ("confidence", "conf", "score", "scores"),
     ("class", "cls", "label", "category", "categoryid", "classid"),
 )

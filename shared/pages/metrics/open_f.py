@@ -32,7 +32,10 @@ from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
-    Classes("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p")),
+    Classes(
+        "predictions",
+        ("close_pred", "pred", "logits", "logit", "probs", "prob", "proba", "class", "scores", "y_pred", "p"),
+    ),
     Column("references", ("close_labels", "labels", "label", "y_true", "target", "truth", "ground_truth", "gt")),
     Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
     Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),

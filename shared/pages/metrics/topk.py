@@ -25,7 +25,24 @@ from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, row
 MAX_K = 200  # bars drawn
 MIN_K = 10  # bars drawn at least, if there are as many; otherwise twice the largest k of k_list
 COLUMNS = (
-    Matrix("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p")),
+    Matrix(
+        "predictions",
+        (
+            "y_pred",
+            "preds",
+            "pred",
+            "logits",
+            "logit",
+            "probs",
+            "prob",
+            "proba",
+            "scores",
+            "score",
+            "class",
+            "guess",
+            "p",
+        ),
+    ),
     Column("references", ("y_true", "labels", "label", "target", "true", "truth", "ground_truth", "gt")),
     COUNTS,
     DATA_SETS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .data import Data
 
-IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
 SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
 _NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # the most columns of an array that are offered one by one

@@ -15,7 +15,7 @@ from ...metric.results import Key
 from ..cells import Place
 from ..directions import direction_of
 from ..seeds import Seeds, mean_of_seeds
-from ..tables import OVERALL, numbers_of
+from ..tables import OVERALL, all_kinds, numbers_of
 from .resamples import ResampledFiles
 
 _RESAMPLES = 1000
@@ -57,7 +57,7 @@ def undecided(
     for name in results:
         model, seed = (name, "") if pattern is None else (pattern.without(name, OVERALL), pattern.seed(name))
         runs.setdefault(model, {})[seed] = name
-    kinds = {key: kind for result in keeping.values() for key, kind in dict(result.get("kinds", {})).items()}  # type: ignore[call-overload]
+    kinds = all_kinds(results)
     metrics = {}
     for name, result in keeping.items():
         with named(name):

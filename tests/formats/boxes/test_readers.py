@@ -380,7 +380,7 @@ def test_a_label_without_a_name_and_no_label_at_all(tmp_path: Path) -> None:
     (tmp_path / "data.yaml").write_text("\ufeffval: val.txt\nnames: [cat, dog]\n")
     (tmp_path / "val.txt").write_text("\ufeffimages/1.png\nimages/2.png\n")
     with pytest.raises(
-        ValueError, match=r"data.yaml: expected labels of val, got no .*labels/1.txt, and none of other"
+        ValueError, match=r"data.yaml: expected labels of val, empty where there are no objects, got no .*labels/1.txt"
     ):
         formats.read_yolo_data(tmp_path / "data.yaml")
     yolo_set(tmp_path, labels_2=f"{BOX}\n5 .5 .5 .5 .5")
@@ -505,7 +505,7 @@ def test_files_that_would_be_left_out(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"labels/val: expected the labels of test, got those of val"):
         formats.read_references(tmp_path / "labels/val", split="test")
     (tmp_path / "x.json").write_text(json.dumps({"images": [], "categories": [], "annotations": []}))
-    with pytest.raises(ValueError, match=r"x.json: expected no split, since the file is of one, got train"):
+    with pytest.raises(ValueError, match=r"x.json: expected no split, since a single file has none, got train"):
         formats.read_references(tmp_path / "x.json", split="train")
 
 

@@ -67,3 +67,9 @@ def test_probabilities_have_no_energy() -> None:
 def test_where_nothing_is_made(arrays: dict[str, Any]) -> None:
     (data,) = with_scores_of_logits([Data(arrays)])
     assert [*data.arrays] == [*arrays]
+
+
+def test_two_detectors_are_no_logits() -> None:
+    arrays = {"s1": RNG.random(60), "s2": RNG.random(60), "labels": LABELS}
+    (data,) = with_scores_of_logits([Data(arrays)])
+    assert [*data.arrays] == [*arrays]

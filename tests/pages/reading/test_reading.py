@@ -660,3 +660,33 @@ def test_a_file_of_one_side_does_not_stand_for_the_other(runners: Any, tmp_path:
     pd.DataFrame(rows, columns=["image", "x1", "y1", "x2", "y2", "score", "class"]).to_csv(tmp_path / "p.csv")
     with pytest.raises(TypeError, match="references: no column looks like it"):
         show(runners("openset_detection"), [[tmp_path / "p.csv"]])
+
+
+def test_columns_that_are_likelier(tmp_path: Path) -> None:
+    """Probabilities beside the true class, the image beside its frame, sizes of boxes beside those of images."""
+    table = pd.DataFrame({"prob_0": [0.9, 0.2], "prob_1": [0.1, 0.8], "class": [1, 0], "label": [1, 0]})
+    table.to_csv(tmp_path / "x.csv", index=False)
+    assert read_columns("accuracyk", tmp_path / "x.csv")["predictions"].tolist() == [[0.9, 0.1], [0.2, 0.8]]
+    (tmp_path / "p.csv").write_text(
+        "frame,image_id,x,y,bw,bh,score,class,width,height\n0,a,1,1,2,3,0.9,0,640,480\n0,b,1,1,2,3,0.9,0,640,480\n"
+    )
+    (tmp_path / "r.csv").write_text(
+        "frame,image_id,x,y,bw,bh,class,width,height\n0,a,1,1,2,3,0,640,480\n0,b,1,1,2,3,0,640,480\n"
+    )
+    found = read_columns("openset_detection", tmp_path / "p.csv", tmp_path / "r.csv")
+    assert [image[:, :4].tolist() for image in found["references"]] == [[[1, 1, 2, 3]]] * 2
+
+
+def test_groups_beside_what_tells_no_known_samples(runners: Any, tmp_path: Path) -> None:
+    table = pd.DataFrame({"score": [0.1, 0.2, 0.3, 0.4], "label": [1, 1, 0, 0], "dataset": ["id", "id", "a", "b"]})
+    table.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(
+        ValueError, match=r"groups: expected in_value 0 and out_value 1 beside groups, .* got in_value 1"
+    ):
+        show(runners("ood_bench"), [[tmp_path / "x.csv"]], in_value=1, out_value=0)
+    table = pd.DataFrame({"id_scores": [0.1, 0.2], "ood_scores": [0.3, 0.4], "model": ["a", "b"]})
+    table.to_csv(tmp_path / "y.csv", index=False)
+    with pytest.raises(
+        ValueError, match=r"detector: expected none beside in-distribution scores and OOD scores, .*'one detector'"
+    ):
+        show(runners("ood_bench"), [[tmp_path / "y.csv"]])

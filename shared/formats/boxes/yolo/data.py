@@ -40,7 +40,10 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
         raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
     classes = class_names(content, data)
     if images and not any(texts):
-        raise ValueError(f"{data}: expected labels of {split}, got no {_text_of(images[0])}, and none of other images")
+        raise ValueError(
+            f"{data}: expected labels of {split}, empty where there are no objects, got no {_text_of(images[0])} nor"
+            " others"
+        )
     dataset = yolo_dataset(names, images, texts, classes)
     for text, boxes in zip(texts, dataset.references):
         others = boxes["labels"][~np.isin(boxes["labels"], [*classes])]
