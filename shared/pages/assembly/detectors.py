@@ -14,9 +14,10 @@ from ..page import Page
 from ..reading.data import Data
 from ..serving.costs import Cost, check_costs
 from ..serving.limits import MAX_DETECTORS
+from .checks import check_parts, is_used
 from .data_sets import with_groups
-from .gather import Arguments, gather, is_used
-from .guesses import MadeOf, columns_of, source_of
+from .gather import Arguments, gather
+from .guesses import MadeOf, source_of
 
 
 def detectors(page: Page, sources: Sequence[Data], made_of: MadeOf, read_as: str = "automatic") -> dict[str, Arguments]:
@@ -26,7 +27,7 @@ def detectors(page: Page, sources: Sequence[Data], made_of: MadeOf, read_as: str
     several matrices or stacks of maps, or rows with a column that names the detector. Detectors share all other
     columns. A single detector is named after the metric's column. Raises the errors of `gather`.
     """
-    _check_parts(page, made_of)
+    check_parts(page, made_of)
     rows = _names_of_rows(page, sources, made_of)
     columns: dict[str, MadeOf] = {"": made_of}
     for column in page.columns:
@@ -42,18 +43,6 @@ def detectors(page: Page, sources: Sequence[Data], made_of: MadeOf, read_as: str
         name or page.columns[0].name: with_groups(page, gather(page, sources, one, read_as, detector=row))
         for name, (row, one) in several.items()
     }
-
-
-def _check_parts(page: Page, made_of: MadeOf) -> None:
-    """Raise ValueError for a column with an entry for each row beside columns that are parts of an argument."""
-    parts = [column.name for column in columns_of(page, made_of) if column.part_of]
-    by_row = [column for column in page.columns if column.unused and is_used(column, made_of[column.name])]
-    if parts and by_row:
-        names = f"{', '.join(parts[:-1])} and {parts[-1]}"
-        raise ValueError(
-            f"{by_row[0].name}: expected none beside {names}, which are samples of several kinds; choose "
-            f"{by_row[0].unused!r} under Columns, or give each sample a row with its label"
-        )
 
 
 def _names_of_rows(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[str]:

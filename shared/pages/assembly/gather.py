@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from ..page import Page
 from ..reading.archives import some
 from ..reading.data import Data
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
+from .checks import check_first_class, check_order, is_used
 from .guesses import MadeOf, columns_of, source_of
 from .join import Owned, group_images, join_parts, split_images
 from .pairing import check_common, in_order_of_maps, note_on_boxes, pair
@@ -80,6 +79,7 @@ def gather(
         values[column.name] = column.take(names, data, read_as)
         if isinstance(column, Images) and column.name not in ids and getattr(values[column.name], "ndim", 3) == 2:
             values[column.name] = [values[column.name]]
+    check_first_class(page, sources, made_of, values)
     image_names, note = _names_of_images(page, sources, made_of, origin, ids), ""
     side = next((side for side in (ids or values) if owners and sources[origin[side]] is owners[0]), None)
     owned = Owned(side, owners[1], detector) if owners and side and detector else None
@@ -104,7 +104,7 @@ def gather(
         _fit(page, made_of, values, map_names, [place is not None for place in places])
     else:
         for map_names in image_names.values():  # of one side alone
-            _check_order(map_names)
+            check_order(map_names)
             for name in _beside_files(page, values):
                 values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, None)
         _fit(page, made_of, values)
@@ -113,19 +113,6 @@ def gather(
     sizes = [known.sizes.get(name) for name in names_of_images]
     samples = [] if page.images else sample_names(sources[0], made_of, owned)
     return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes, samples)
-
-
-def _check_order(names: Sequence[str]) -> None:
-    """Raise ValueError if a file 10 comes before a file 2: a stack of images beside them is hardly in that order."""
-    parts = [
-        [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)] for name in names
-    ]
-    if parts != sorted(parts):
-        last = next(i for i, (one, other) in enumerate(pairwise(parts)) if one > other)
-        raise ValueError(
-            f"images: expected names on both sides, since files are in the order of their names, {names[last]} before "
-            f"{names[last + 1]}, which a stack may not be"
-        )
 
 
 def _as_names(images: Any) -> np.ndarray:
@@ -176,11 +163,6 @@ def sample_names(data: Data, made_of: MadeOf, owned: Owned | None = None) -> Seq
         return []
     names = data.arrays[chosen] if owned is None else owned.part(data.arrays[chosen])
     return names.tolist()
-
-
-def is_used(column: Column, names: Sequence[str]) -> bool:
-    """Whether any array is chosen for a column."""
-    return bool(names) and not (column.unused and column.unused in names)
 
 
 def _check_optional(column: Column, data: Data) -> None:

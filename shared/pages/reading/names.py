@@ -30,6 +30,16 @@ def stem(name: str) -> str:
     return match[1] if match else name
 
 
+def number_of(name: str) -> int | None:
+    """The number at the end of a name; None if there is none.
+
+    >>> number_of("logits[3]"), number_of("score")
+    (3, None)
+    """
+    match = _NUMBERED.fullmatch(name)
+    return int(match[2]) if match else None
+
+
 def runs(data: Data) -> dict[str, list[str]]:
     """The runs of numbered columns ("class 0", "class 1", …), by a name that shows their first and last.
 

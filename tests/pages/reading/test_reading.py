@@ -690,3 +690,17 @@ def test_groups_beside_what_tells_no_known_samples(runners: Any, tmp_path: Path)
         ValueError, match=r"detector: expected none beside in-distribution scores and OOD scores, .*'one detector'"
     ):
         show(runners("ood_bench"), [[tmp_path / "y.csv"]])
+
+
+def test_classes_from_1(tmp_path: Path) -> None:
+    """The first column is class 0, so labels from 1 beside columns from 1 would be off by one."""
+    table = pd.DataFrame({"prob_1": [0.9, 0.2], "prob_2": [0.05, 0.7], "prob_3": [0.05, 0.1], "label": [1, 2]})
+    table.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(
+        ValueError, match="references: expected classes from 0, since the first column of scores, prob_1, is"
+    ):
+        read_columns("accuracyk", tmp_path / "x.csv")
+    table.assign(label=[0, 1]).to_csv(tmp_path / "x.csv", index=False)
+    assert read_columns("accuracyk", tmp_path / "x.csv")["references"].tolist() == [0, 1]
+    table.rename(columns=lambda name: name.replace("3", "0")).to_csv(tmp_path / "x.csv", index=False)
+    assert read_columns("accuracyk", tmp_path / "x.csv")["predictions"][0].tolist() == [0.05, 0.9, 0.05]
