@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, row_blocks
+from .arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, row_blocks, widen
 from .arrays.columns import as_matrix, check_no_nan
 from .arrays.options import as_fraction, as_int, as_real
 
@@ -169,7 +169,7 @@ def _by_rows(logits: Any, score: Callable[[Array, Array], Array], least: int = 1
         raise ValueError(f"logits: expected shape (N, C) of {least} or more classes, got shape {shape}")
     parts = []
     for rows, block in row_blocks(logits, "logits"):
-        z = np.ascontiguousarray(block) if is_numpy_array(block) else block  # so that sums have one order
+        z = np.ascontiguousarray(block) if is_numpy_array(block) else widen(block)  # so that sums have one order
         m = array_namespace(z).max(z, axis=1, keepdims=True)
         _check(z, m, rows.start)
         with np.errstate(over="ignore"):  # differences of huge logits may be −inf, whose exponential is 0 as it should

@@ -5,7 +5,8 @@ kind only: what a device refuses (mixing it with CPU tensors, a view as a NumPy 
 lines that a kernel takes for tensors on a device can be run anywhere, and what they bring to the CPU can be counted.
 
 This proves placement: where the numbers are, and which of them leave the device. It proves nothing of a device's
-arithmetic, which is the CPU's here, nor of its speed.
+speed, and little of its arithmetic, which is the CPU's here, but for one operation: CUDA divides by a plain number by
+multiplying by its rounded inverse.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ COPY_BETWEEN_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}
 TO_CPU = {torch.Tensor.cpu, torch.Tensor.__reduce_ex__}  # pickling is a copy too
 VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__}
 FROM_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray}
+DIVISIONS = {
+    torch.Tensor.__truediv__,
+    torch.Tensor.div,
+    torch.Tensor.divide,
+    torch.div,
+    torch.divide,
+    torch.true_divide,
+}
 # what is known of a tensor without looking at its numbers; all else that is no tensor has been read from the device
 # fmt: off
 METADATA = {
@@ -81,6 +90,8 @@ class EmulatedCuda(TorchFunctionMode):
         if to_cpu or reads_each:
             self.transferred += sum(x.numel() for x in emulated)
         args, kwargs = mapped(as_held, (args, kwargs))
+        if function in DIVISIONS and len(args) == 2 and (not isinstance(args[1], torch.Tensor) or on_cpu):
+            function, args = torch.mul, (args[0], 1 / args[1])
         returned = function(*args, **kwargs)
         if function.__name__ not in METADATA:
             self.transferred += sum(isinstance(x, (bool, int, float, complex, str)) for x in leaves(returned))

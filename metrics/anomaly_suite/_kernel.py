@@ -315,12 +315,25 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 
 
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
+
+    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    """
     num_rows, num_columns = scores.shape
-    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    on_cpu = device_of(scores) is None
+    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name), name)
+        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+
+
+def equal(x: Array, value: Any) -> Array:
+    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
+    if not is_numpy_array(x):
+        xp = array_namespace(x)
+        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
+            return xp.zeros_like(x, dtype=xp.bool)
+    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -2981,14 +2994,12 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores)
 
 
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
     """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
     if _is_dealt(scores):
         kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
@@ -3114,16 +3125,26 @@ class Side(NamedTuple):
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
+    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
+    number: int | None = None
 
     @property
     def total(self) -> int:
         """How many samples there are."""
+        if self.number is not None:
+            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    @property
+    def sizes(self) -> Array:
+        """How many samples each row stands for, (R,) int64."""
+        xp = array_namespace(self.scores)
+        return xp.ones_like(self.scores, dtype=xp.int64) if self.before is None else xp.diff(self.before)
 
     def below(self, rows: Any) -> Any:
         """The number of samples in the first `rows` rows: an int, or integers."""
@@ -3145,29 +3166,36 @@ class Side(NamedTuple):
         rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
         return int(self.below(int(rows[0])))
 
+    def on_cpu(self) -> Side:
+        """The same with NumPy arrays."""
+        before = None if self.before is None else to_numpy(self.before)
+        return self._replace(scores=to_numpy(self.scores), before=before)
+
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before, self.bits)
+        return self._replace(scores=-xp.flip(self.scores), before=before)
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
-        )
+        return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
-    if counts is None:
+    number = None
+    if counts is not None:
+        ordered, order = sorted_with(scores, indices(scores))
+        counts = counts[order]
+    elif is_numpy_array(scores):
         return Side(ascending(scores), None, bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+    else:  # on a device, sorting and counting equal scores takes less time than torch.sort, which orders indices too
+        number = scores.shape[0]
+        ordered, counts = array_namespace(scores).unique_counts(widen(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits, number)
 
 
 def sides_of_kinds(
@@ -3177,8 +3205,9 @@ def sides_of_kinds(
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     parts = [kinds == kind for kind in range(number)]
     return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
@@ -3219,13 +3248,13 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 def ascending(scores: Array) -> Array:
     """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
+    if _in_order(scores):
         return scores
     return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
+    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
@@ -3449,7 +3478,9 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
@@ -4707,7 +4738,7 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     ([array([[0, 0, 1]])], [array([[False,  True, False]])])
     """
     if not isinstance(masks, list):
-        void = _equal(masks, ignore_value)
+        void = equal(masks, ignore_value)
         xp = array_namespace(void)
         return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
     parts = [without_void(mask, ignore_value) for mask in masks]
@@ -4717,15 +4748,6 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     return cleared, [
         array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
     ]
-
-
-def _equal(mask: Array, value: int) -> Array:
-    """Flag the pixels of a mask with a value, which its type may be unable to hold."""
-    xp = array_namespace(mask)
-    integer = xp.isdtype(mask.dtype, "integral")
-    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
-        return xp.zeros_like(mask, dtype=xp.bool)
-    return mask == value
 
 
 def pixels_left(maps: Any, voids: Any) -> list[Array]:
@@ -5002,17 +5024,20 @@ class Regions(NamedTuple):
 
 
 def pixels_by_region(
-    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None, *, regions: str
+    maps: Sequence[Array], masks: Sequence[Array], voids: Sequence[Array] | None, *, regions: str
 ) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere; regions,
-    as of `split_regions`.
+    Parameters: maps and masks, two stacks or two lists; voids, booleans, whether a pixel is neither normal nor in the
+    mask, None if no pixel is; regions, as of `split_regions`, of stacks "components".
     """
-    if not pairs:
+    if not len(maps):
         empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    if not isinstance(maps, list) and not is_numpy_array(maps):
+        return _of_stack(maps, masks, voids)
+    pairs = list(zip(maps, masks))
+    xp = array_namespace(*maps)
     num_others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
     if voids is not None:
         num_others = [
@@ -5048,6 +5073,26 @@ def pixels_by_region(
         "region_sizes": np.concatenate(sizes).astype(np.int64),
         "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
+    """As `pixels_by_region`, of stacks on a device: only the places of anomalous pixels leave it."""
+    xp = array_namespace(maps, masks)
+    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
+    if voids is not None:
+        voids = on_device(voids, masks)
+        normal &= ~voids
+        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
+    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
+    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
+    return {
+        "normal": pixels[xp.reshape(normal, (-1,))],
+        "anomalous": pixels[places[on_device(order, places)]],
+        "region_sizes": sizes,
+        "num_normal": math.prod(masks.shape[1:]) - num_others,
+        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
     }
 
 
@@ -5098,6 +5143,46 @@ def split_regions(
     order = np.argsort(region, kind="stable")
     of_regions, normal = split(pixels, flat)
     return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
+
+
+def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see region_runs.py).
+
+    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
+    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
+    (K,); and the map of each, (K,).
+
+    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
+    >>> order.tolist(), sizes.tolist(), maps.tolist()
+    ([0, 1, 2, 3], [3, 1], [0, 1])
+    """
+    with extra():
+        from scipy.sparse import coo_array, csgraph
+
+    (height, width), total = shape, len(places)
+    if not total:
+        return places, _NO_SIZES, _NO_SIZES
+    rows, columns = np.divmod(places, width)
+    maps = rows // height
+    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
+    below = width + 1
+    at = (rows + maps) * below + columns
+    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    lengths = np.diff(first, append=total)
+    starts, stops = at[first], at[first] + lengths
+    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
+    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
+    touching, runs = right - left, np.arange(len(first))
+    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
+    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
+    numbers = csgraph.connected_components(graph, directed=False)[1]
+    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
+    order = np.argsort(roots, kind="stable")
+    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
+    lengths = lengths[order]
+    ends = np.cumsum(lengths)
+    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
+    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
@@ -5991,7 +6076,7 @@ def map_state(
     maps, masks, _ = checked
 
     of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
-    pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
+    pixels: Any = pixels_by_region(maps, masks, truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
     if rule is not None:
@@ -6272,7 +6357,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     most = MAX_ROWS if most is None else most
-    sides = tuple(Side(to_numpy(scores), None if before is None else to_numpy(before)) for scores, before, _ in sides)
+    sides = tuple(side.on_cpu() for side in sides)
     few = [_distinct(side.scores, most) for side in sides]
     strata = [scores for scores in few if scores is not None]
     if len(strata) < len(sides):

@@ -312,12 +312,25 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 
 
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
+
+    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    """
     num_rows, num_columns = scores.shape
-    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    on_cpu = device_of(scores) is None
+    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name), name)
+        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+
+
+def equal(x: Array, value: Any) -> Array:
+    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
+    if not is_numpy_array(x):
+        xp = array_namespace(x)
+        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
+            return xp.zeros_like(x, dtype=xp.bool)
+    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -2602,7 +2615,9 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
@@ -2860,15 +2875,26 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
             check_no_nan(scores, "predictions", start)
         return ranks
     xp = array_namespace(scores)
-    check_no_nan(scores, "predictions", start)
+    if bool(xp.any(xp.isnan(xp.max(scores, axis=1)))):  # a maximum passes NaN on
+        check_no_nan(scores, "predictions", start)
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-    above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
-    tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
+    above = _count_in_rows(scores > true_scores)
+    tied = _count_in_rows(scores == true_scores) - 1
     correct = above == 0
     contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
         correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
     return above, tied, correct
+
+
+def _count_in_rows(flags: Array) -> Array:
+    """How many booleans of each row are set, (N,) int32."""
+    xp = array_namespace(flags)
+    if is_numpy_array(flags):
+        return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
+    # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
+    parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, flags.shape[1], 255))
+    return sum(xp.astype(xp.sum(part, axis=1, dtype=xp.uint8), xp.int32) for part in parts)
 
 
 def _empty_ranks(length: int) -> RowRanks:

@@ -314,12 +314,25 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 
 
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
+
+    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    """
     num_rows, num_columns = scores.shape
-    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    on_cpu = device_of(scores) is None
+    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name), name)
+        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+
+
+def equal(x: Array, value: Any) -> Array:
+    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
+    if not is_numpy_array(x):
+        xp = array_namespace(x)
+        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
+            return xp.zeros_like(x, dtype=xp.bool)
+    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -3352,14 +3365,12 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores)
 
 
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
     """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
     if _is_dealt(scores):
         kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
@@ -3485,16 +3496,26 @@ class Side(NamedTuple):
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
+    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
+    number: int | None = None
 
     @property
     def total(self) -> int:
         """How many samples there are."""
+        if self.number is not None:
+            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    @property
+    def sizes(self) -> Array:
+        """How many samples each row stands for, (R,) int64."""
+        xp = array_namespace(self.scores)
+        return xp.ones_like(self.scores, dtype=xp.int64) if self.before is None else xp.diff(self.before)
 
     def below(self, rows: Any) -> Any:
         """The number of samples in the first `rows` rows: an int, or integers."""
@@ -3516,29 +3537,36 @@ class Side(NamedTuple):
         rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
         return int(self.below(int(rows[0])))
 
+    def on_cpu(self) -> Side:
+        """The same with NumPy arrays."""
+        before = None if self.before is None else to_numpy(self.before)
+        return self._replace(scores=to_numpy(self.scores), before=before)
+
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before, self.bits)
+        return self._replace(scores=-xp.flip(self.scores), before=before)
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
-        )
+        return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
-    if counts is None:
+    number = None
+    if counts is not None:
+        ordered, order = sorted_with(scores, indices(scores))
+        counts = counts[order]
+    elif is_numpy_array(scores):
         return Side(ascending(scores), None, bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+    else:  # on a device, sorting and counting equal scores takes less time than torch.sort, which orders indices too
+        number = scores.shape[0]
+        ordered, counts = array_namespace(scores).unique_counts(widen(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits, number)
 
 
 def sides_of_kinds(
@@ -3548,8 +3576,9 @@ def sides_of_kinds(
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     parts = [kinds == kind for kind in range(number)]
     return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
@@ -3590,13 +3619,13 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 def ascending(scores: Array) -> Array:
     """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
+    if _in_order(scores):
         return scores
     return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
+    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
@@ -3727,7 +3756,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     most = MAX_ROWS if most is None else most
-    sides = tuple(Side(to_numpy(scores), None if before is None else to_numpy(before)) for scores, before, _ in sides)
+    sides = tuple(side.on_cpu() for side in sides)
     few = [_distinct(side.scores, most) for side in sides]
     strata = [scores for scores in few if scores is not None]
     if len(strata) < len(sides):
@@ -3770,7 +3799,9 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:

@@ -314,12 +314,25 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 
 
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
+
+    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    """
     num_rows, num_columns = scores.shape
-    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    on_cpu = device_of(scores) is None
+    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name), name)
+        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+
+
+def equal(x: Array, value: Any) -> Array:
+    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
+    if not is_numpy_array(x):
+        xp = array_namespace(x)
+        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
+            return xp.zeros_like(x, dtype=xp.bool)
+    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -2784,7 +2797,9 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
@@ -3817,14 +3832,12 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores)
 
 
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
     """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
     if _is_dealt(scores):
         kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))

@@ -136,7 +136,7 @@ def map_state(
     maps, masks, _ = checked
 
     of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
-    pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
+    pixels: Any = pixels_by_region(maps, masks, truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
     if rule is not None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -61,17 +61,20 @@ class Regions(NamedTuple):
 
 
 def pixels_by_region(
-    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None, *, regions: str
+    maps: Sequence[Array], masks: Sequence[Array], voids: Sequence[Array] | None, *, regions: str
 ) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere; regions,
-    as of `split_regions`.
+    Parameters: maps and masks, two stacks or two lists; voids, booleans, whether a pixel is neither normal nor in the
+    mask, None if no pixel is; regions, as of `split_regions`, of stacks "components".
     """
-    if not pairs:
+    if not len(maps):
         empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    if not isinstance(maps, list) and not is_numpy_array(maps):
+        return _of_stack(maps, masks, voids)
+    pairs = list(zip(maps, masks))
+    xp = array_namespace(*maps)
     num_others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
     if voids is not None:
         num_others = [
@@ -107,6 +110,26 @@ def pixels_by_region(
         "region_sizes": np.concatenate(sizes).astype(np.int64),
         "num_normal": num_normal,
         "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
+    """As `pixels_by_region`, of stacks on a device: only the places of anomalous pixels leave it."""
+    xp = array_namespace(maps, masks)
+    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
+    if voids is not None:
+        voids = on_device(voids, masks)
+        normal &= ~voids
+        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
+    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
+    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
+    return {
+        "normal": pixels[xp.reshape(normal, (-1,))],
+        "anomalous": pixels[places[on_device(order, places)]],
+        "region_sizes": sizes,
+        "num_normal": math.prod(masks.shape[1:]) - num_others,
+        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
     }
 
 
@@ -157,6 +180,46 @@ def split_regions(
     order = np.argsort(region, kind="stable")
     of_regions, normal = split(pixels, flat)
     return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
+
+
+def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see region_runs.py).
+
+    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
+    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
+    (K,); and the map of each, (K,).
+
+    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
+    >>> order.tolist(), sizes.tolist(), maps.tolist()
+    ([0, 1, 2, 3], [3, 1], [0, 1])
+    """
+    with extra():
+        from scipy.sparse import coo_array, csgraph
+
+    (height, width), total = shape, len(places)
+    if not total:
+        return places, _NO_SIZES, _NO_SIZES
+    rows, columns = np.divmod(places, width)
+    maps = rows // height
+    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
+    below = width + 1
+    at = (rows + maps) * below + columns
+    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    lengths = np.diff(first, append=total)
+    starts, stops = at[first], at[first] + lengths
+    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
+    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
+    touching, runs = right - left, np.arange(len(first))
+    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
+    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
+    numbers = csgraph.connected_components(graph, directed=False)[1]
+    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
+    order = np.argsort(roots, kind="stable")
+    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
+    lengths = lengths[order]
+    ends = np.cumsum(lengths)
+    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
+    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:

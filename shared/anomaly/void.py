@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device
+from ..arrays.arrays import Array, array_namespace, equal, on_device
 from ..arrays.options import as_int
 from ..arrays.states import integer_scalar
 
@@ -44,7 +44,7 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     ([array([[0, 0, 1]])], [array([[False,  True, False]])])
     """
     if not isinstance(masks, list):
-        void = _equal(masks, ignore_value)
+        void = equal(masks, ignore_value)
         xp = array_namespace(void)
         return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
     parts = [without_void(mask, ignore_value) for mask in masks]
@@ -54,15 +54,6 @@ def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     return cleared, [
         array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
     ]
-
-
-def _equal(mask: Array, value: int) -> Array:
-    """Flag the pixels of a mask with a value, which its type may be unable to hold."""
-    xp = array_namespace(mask)
-    integer = xp.isdtype(mask.dtype, "integral")
-    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
-        return xp.zeros_like(mask, dtype=xp.bool)
-    return mask == value
 
 
 def pixels_left(maps: Any, voids: Any) -> list[Array]:

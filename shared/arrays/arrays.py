@@ -258,12 +258,25 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 
 
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
+
+    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    """
     num_rows, num_columns = scores.shape
-    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    on_cpu = device_of(scores) is None
+    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name), name)
+        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+
+
+def equal(x: Array, value: Any) -> Array:
+    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
+    if not is_numpy_array(x):
+        xp = array_namespace(x)
+        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
+            return xp.zeros_like(x, dtype=xp.bool)
+    return x == value
 
 
 def device_of(x: Array) -> Any:

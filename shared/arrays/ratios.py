@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, array_namespace
+from .arrays import Array, array_namespace, device_of
 from .compiled import worth_compiling
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
@@ -24,7 +24,9 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:

@@ -36,14 +36,12 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores)
 
 
-def sorted_by_kind(scores: Array, kinds: Array, number: int) -> list[Array]:
+def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
     """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores):
-        return [array_namespace(scores).sort(scores[kinds == kind]) for kind in range(number)]
     if _is_dealt(scores):
         kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))

@@ -88,15 +88,26 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
             check_no_nan(scores, "predictions", start)
         return ranks
     xp = array_namespace(scores)
-    check_no_nan(scores, "predictions", start)
+    if bool(xp.any(xp.isnan(xp.max(scores, axis=1)))):  # a maximum passes NaN on
+        check_no_nan(scores, "predictions", start)
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-    above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
-    tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
+    above = _count_in_rows(scores > true_scores)
+    tied = _count_in_rows(scores == true_scores) - 1
     correct = above == 0
     contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
         correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
     return above, tied, correct
+
+
+def _count_in_rows(flags: Array) -> Array:
+    """How many booleans of each row are set, (N,) int32."""
+    xp = array_namespace(flags)
+    if is_numpy_array(flags):
+        return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
+    # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
+    parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, flags.shape[1], 255))
+    return sum(xp.astype(xp.sum(part, axis=1, dtype=xp.uint8), xp.int32) for part in parts)
 
 
 def _empty_ranks(length: int) -> RowRanks:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
+from ..arrays.arrays import Array, array_namespace, as_array, concatenate, equal, is_floating, on_one_device
 from ..arrays.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..arrays.options import as_int
 from ..arrays.states import check_arrays, check_rows, count_column, integer_column, score_column
@@ -105,6 +105,8 @@ def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
 def _narrow(labels: Array) -> Array:
     """Labels as int8 or int16 where they fit, else as int64."""
     xp = array_namespace(labels)
+    if labels.dtype == xp.int8:
+        return labels
     low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
     fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
     return xp.astype(labels, next(fitting, xp.int64), copy=False)
@@ -151,18 +153,17 @@ def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
 
 def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
     """Which samples are OOD, and which are not to be left out; None for all of them."""
-    if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
-        labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)
-    kept = None if values.ignored is None else labels != values.ignored
-    if values.out == REST:
-        return labels != values.inside, kept
-    is_out = labels == values.out
-    if values.inside == REST:
+    inside, out, ignored = values
+    kept = None if ignored is None else ~equal(labels, ignored)
+    if isinstance(out, str):
+        return ~equal(labels, inside), kept
+    is_out = equal(labels, out)
+    if isinstance(inside, str):
         return is_out, kept
-    other = ~is_out & (labels != values.inside)
+    other = ~(is_out | equal(labels, inside))
     other = other if kept is None else other & kept
     if bool(array_namespace(labels).any(other)):
-        expected = [f"{values.inside} (in_value)", f"{values.out} (out_value)"]
-        expected += [] if kept is None else [f"{values.ignored} (ignore_value)"]
+        expected = [f"{inside} (in_value)", f"{out} (out_value)"]
+        expected += [] if kept is None else [f"{ignored} (ignore_value)"]
         raise ValueError(f"references: expected {' or '.join(expected)}, got {int(labels[other][0])}")
     return is_out, kept

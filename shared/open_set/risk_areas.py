@@ -75,9 +75,9 @@ def both_sides(first: Side, second: Side) -> Side:
     """Merge the samples of two sides into one."""
     xp = array_namespace(first.scores, second.scores)
     scores = xp.concat([first.scores, second.scores])
-    if first.before is None or second.before is None:
+    if first.before is None and second.before is None:
         return as_side(scores)
-    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
+    return as_side(scores, xp.concat([first.sizes, second.sizes]))
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array, widen
+from ..arrays.arrays import Array, array_namespace, is_numpy_array, to_numpy, widen
 from ..arrays.columns import check_no_nan
 from ..arrays.compiled import worth_compiling
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
@@ -55,16 +55,26 @@ class Side(NamedTuple):
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
+    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
+    number: int | None = None
 
     @property
     def total(self) -> int:
         """How many samples there are."""
+        if self.number is not None:
+            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    @property
+    def sizes(self) -> Array:
+        """How many samples each row stands for, (R,) int64."""
+        xp = array_namespace(self.scores)
+        return xp.ones_like(self.scores, dtype=xp.int64) if self.before is None else xp.diff(self.before)
 
     def below(self, rows: Any) -> Any:
         """The number of samples in the first `rows` rows: an int, or integers."""
@@ -86,29 +96,36 @@ class Side(NamedTuple):
         rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
         return int(self.below(int(rows[0])))
 
+    def on_cpu(self) -> Side:
+        """The same with NumPy arrays."""
+        before = None if self.before is None else to_numpy(self.before)
+        return self._replace(scores=to_numpy(self.scores), before=before)
+
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before, self.bits)
+        return self._replace(scores=-xp.flip(self.scores), before=before)
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
-        )
+        return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
 
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
-    if counts is None:
+    number = None
+    if counts is not None:
+        ordered, order = sorted_with(scores, indices(scores))
+        counts = counts[order]
+    elif is_numpy_array(scores):
         return Side(ascending(scores), None, bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+    else:  # on a device, sorting and counting equal scores takes less time than torch.sort, which orders indices too
+        number = scores.shape[0]
+        ordered, counts = array_namespace(scores).unique_counts(widen(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits, number)
 
 
 def sides_of_kinds(
@@ -118,8 +135,9 @@ def sides_of_kinds(
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and scores.shape[0] >= _APART and not _in_order(scores[:1000]):
+    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     parts = [kinds == kind for kind in range(number)]
     return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
 
@@ -160,13 +178,13 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 def ascending(scores: Array) -> Array:
     """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
+    if _in_order(scores):
         return scores
     return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
+    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import to_numpy
 from .counts import Side
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
@@ -37,7 +36,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
     """
     most = MAX_ROWS if most is None else most
-    sides = tuple(Side(to_numpy(scores), None if before is None else to_numpy(before)) for scores, before, _ in sides)
+    sides = tuple(side.on_cpu() for side in sides)
     few = [_distinct(side.scores, most) for side in sides]
     strata = [scores for scores in few if scores is not None]
     if len(strata) < len(sides):

@@ -63,9 +63,8 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
     cuts = edges if marked is None else np.unique(np.append(edges, np.clip(marked.threshold, edges[0], edges[-1])))
     bins = np.clip(np.searchsorted(edges, (cuts[:-1] + cuts[1:]) / 2) - 1, 0, _BINS - 1)
     for side, name, color, hatch in zip(sides[1::-1], sides.names[::-1], (KNOWN, UNKNOWN), ("", "//////")):
-        counts = np.ones(side.total) if side.before is None else np.diff(side.before)
         here = np.isfinite(side.scores)
-        heights = np.histogram(side.scores[here], edges, weights=counts[here] / max(1, side.total))[0][bins]
+        heights = np.histogram(side.scores[here], edges, weights=side.sizes[here] / max(1, side.total))[0][bins]
         pale = cuts[:-1] < (-math.inf if marked is None else marked.threshold)
         for places, alpha in ((~pale, 1.0), (pale, _PALE)):
             style: dict[str, Any] = dict(align="edge", alpha=0.75 * alpha, linewidth=0)

@@ -118,7 +118,8 @@ def _split(scores: np.ndarray, unknown: np.ndarray, counts: np.ndarray | None, n
 
 def _joined(sides: Sequence[Side]) -> Side:
     """Several sides, joined."""
-    counts = [
-        np.ones(side.total, np.int64) if side.before is None else np.diff(to_numpy(side.before)) for side in sides
-    ]
-    return as_side(np.concatenate([to_numpy(side.scores) for side in sides]), np.concatenate(counts))
+    scores, sizes = (
+        np.concatenate([to_numpy(column) for column in columns])
+        for columns in zip(*((side.scores, side.sizes) for side in sides))
+    )
+    return as_side(scores, sizes)

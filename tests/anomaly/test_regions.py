@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite, reduce_maps, split_regions
+from openworld_metrics.anomaly.regions import by_components
 from tests.examples import many, seeds
 
 LIMITS = (1.0, 0.3, 0.05)
@@ -95,3 +96,18 @@ def test_states_of_the_other_kind_are_refused() -> None:
         metrics["labels"].merge(metrics["components"].state())
     with pytest.raises(ValueError, match="state: expected regions='components', as here, got 'labels'"):
         metrics["components"].merge(metrics["labels"].state())
+
+
+@many
+@given(seed=seeds)
+def test_a_stack_on_a_device_has_the_regions_of_its_maps(seed: int) -> None:
+    """Regions of many masks at once are, in the same order, those of each."""
+    rng = np.random.default_rng(seed)
+    number, height, width = (int(n) for n in rng.integers(1, 9, 3))
+    masks = rng.random((number, height, width)) < rng.random()
+    scores, places = rng.random(masks.shape), np.flatnonzero(masks)
+    order, sizes, maps = by_components(places, (height, width))
+    _, anomalous, expected = zip(*(split_regions(score_map, mask) for score_map, mask in zip(scores, masks)))
+    assert scores.ravel()[places[order]].tolist() == np.concatenate(anomalous).tolist()
+    assert sizes.tolist() == np.concatenate(expected).tolist()
+    assert maps.tolist() == [i for i, own in enumerate(expected) for _ in own]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import openworld_metrics as om
 from openworld_metrics import metric_class
 from openworld_metrics.arrays import compiled
 from tests import cases
@@ -179,6 +180,17 @@ def test_of_anomaly_maps_only_anomalous_masks_are_transferred() -> None:
     columns: dict[str, np.ndarray] = {"predictions": np.random.default_rng(0).random(masks.shape), "references": masks}
     pixels, images = 2 * 50 * 50, len(masks)
     assert transferred("anomaly_suite", columns) < pixels + np.count_nonzero(masks) + images + 3 * FEW
+
+
+@pytest.mark.parametrize("width", [1, 254, 255, 256, 257, 600])
+def test_ranks_in_wide_rows(width: int, to_cuda: To) -> None:
+    """Flags are counted as bytes, which hold 255."""
+    scores = torch.arange(width, dtype=torch.float32).repeat(3, 1)
+    scores[1] = 0
+    labels = torch.tensor([0, width - 1, width // 2])
+    state = om.reduce_topk_scores(to_cuda(scores), to_cuda(labels))
+    assert state["above"].tolist() == [width - 1, 0, width - 1 - width // 2]
+    assert state["tied"].tolist() == [0, width - 1, 0]
 
 
 def test_pair_of_scores_on_different_devices(load: Load, to_cuda: To) -> None:
