@@ -88,8 +88,7 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
             check_no_nan(scores, "predictions", start)
         return ranks
     xp = array_namespace(scores)
-    if bool(xp.any(xp.isnan(xp.max(scores, axis=1)))):  # a maximum passes NaN on
-        check_no_nan(scores, "predictions", start)
+    check_no_nan(scores, "predictions", start)
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
     above = _count_in_rows(scores > true_scores)
     tied = _count_in_rows(scores == true_scores) - 1

@@ -16,7 +16,17 @@ from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
 from .bench import DEFAULT_METRICS, bench_rates, check_metrics, function_results, names_and_functions, need_threshold
 from .per_sample import ood_samples
-from .sides import Label, LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, ood_state
+from .sides import (
+    Label,
+    LabelValues,
+    OODState,
+    as_ood_state,
+    check_label_values,
+    check_labels,
+    is_ood,
+    ood_sides,
+    ood_state,
+)
 
 Name = str | Callable[..., Any]  # of a metric
 
@@ -172,5 +182,6 @@ def split_ood(
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     values = check_label_values(in_value, out_value, ignore_value)
-    out, inside = ood_sides({"scores": scores, "labels": labels}, values)
-    return out.scores, inside.scores
+    check_labels(labels, values)
+    out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
+    return out, inside

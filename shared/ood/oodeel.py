@@ -62,8 +62,8 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
 def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
     state = ood_state(scores, labels, in_value=0, out_value=1, ignore_value=None, significant_bits=None)
-    out, inside = ood_sides(state, LabelValues(inside=0, out=1, ignored=None))
-    return out.scores, inside.scores
+    out, inside = (side.repeated() for side in ood_sides(state, LabelValues(inside=0, out=1, ignored=None)))
+    return out, inside
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -54,7 +56,7 @@ def as_ood_state(
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
+    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
     return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
@@ -91,7 +93,7 @@ def ood_state(
     scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    is_ood(labels, values)  # raises for any other label
+    check_labels(labels, values)
     return _kept(scores, labels, bits)
 
 
@@ -152,18 +154,19 @@ def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
 
 
 def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
-    """Which samples are OOD, and which are not to be left out; None for all of them."""
-    inside, out, ignored = values
-    kept = None if ignored is None else ~equal(labels, ignored)
-    if isinstance(out, str):
-        return ~equal(labels, inside), kept
-    is_out = equal(labels, out)
-    if isinstance(inside, str):
-        return is_out, kept
-    other = ~(is_out | equal(labels, inside))
-    other = other if kept is None else other & kept
-    if bool(array_namespace(labels).any(other)):
-        expected = [f"{inside} (in_value)", f"{out} (out_value)"]
-        expected += [] if kept is None else [f"{ignored} (ignore_value)"]
-        raise ValueError(f"references: expected {' or '.join(expected)}, got {int(labels[other][0])}")
+    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
+    kept = None if values.ignored is None else ~equal(labels, values.ignored)
+    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
     return is_out, kept
+
+
+def check_labels(labels: Array, values: LabelValues) -> None:
+    """Raise ValueError for a label of none of the values."""
+    if REST in values:
+        return
+    first, *others = (equal(labels, value) for value in values if value is not None)
+    allowed = functools.reduce(operator.or_, others, first)
+    if not bool(array_namespace(labels).all(allowed)):
+        names = zip(values, ("in_value", "out_value", "ignore_value"))
+        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
+        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")

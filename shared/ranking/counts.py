@@ -124,7 +124,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
         return Side(ascending(scores), None, bits)
     else:  # on a device, sorting and counting equal scores takes less time than torch.sort, which orders indices too
         number = scores.shape[0]
-        ordered, counts = array_namespace(scores).unique_counts(widen(scores))
+        ordered, counts = widen(scores).unique(return_counts=True)
     return Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits, number)
 
 

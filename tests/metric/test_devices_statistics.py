@@ -32,6 +32,9 @@ def results(send: To) -> list[Any]:
         om.pro_curve(positives, [15, 25], negatives),
         om.open_f_curve(abs(labels), labels, other),
         om.threshold_at_fpr(other, 0.1),
+        [side.tolist() for side in om.split_ood(positives, positives % 2)],
+        [side.tolist() for side in om.split_open_set(om.reduce_openauc(abs(labels), labels, positives % 5))],
+        [side.tolist() for side in om.get_curve(positives, positives % 2, 3)],
         om.ccr_at_fpr(positives, negatives, 60, 0.1),
         bench.compute(predictions=other, references=labels),
     ]
