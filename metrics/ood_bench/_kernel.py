@@ -3466,16 +3466,10 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
-    number = None
-    if counts is not None:
-        ordered, order = sorted_with(scores, indices(scores))
-        counts = counts[order]
-    elif is_numpy_array(scores):
-        return Side(ascending(scores), None, bits)
-    else:  # on a device, sorting and counting equal scores takes less time than torch.sort, which orders indices too
-        number = scores.shape[0]
-        ordered, counts = widen(scores).unique(return_counts=True)
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits, number)
+    if counts is None:
+        return Side(ascending(scores), None, bits) if is_numpy_array(scores) else _on_device(widen(scores), bits)
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 
 
 def sides_of_kinds(
@@ -3487,9 +3481,32 @@ def sides_of_kinds(
     """
     if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    parts = [kinds == kind for kind in range(number)]
-    return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
+    xp = array_namespace(scores, kinds)
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    if counts is not None or is_numpy_array(scores):
+        parts = [kinds == kind for kind in range(number)]
+        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
+    scores, last = widen(scores), kinds == number - 1
+    sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
+    others = sum(side.total for side in sides)
+    if 2 * others > len(scores):
+        return [*sides, _on_device(scores[last], bits)]
+    # making few others infinite takes less time than taking many scores out
+    return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
+
+
+def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
+    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+
+    Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
+    """
+    ordered, counts = scores.unique(return_counts=True)
+    if excess:
+        counts[-1] -= excess
+        rows = len(counts) - (int(counts[-1]) == 0)
+        ordered, counts = ordered[:rows], counts[:rows]
+    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
+    return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
 def exceedance_counts(
@@ -3544,7 +3561,7 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
         side = as_side(column)
         scores = side.scores
         # NaN is sorted to an end, where one look finds it
-        if scores.shape[0] and bool((scores[0] != scores[0]) | (scores[-1] != scores[-1])):
+        if any(map(math.isnan, scores[:: max(1, scores.shape[0] - 1)].tolist())):
             check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
         sides.append(side)
     first, second = sides
@@ -3603,7 +3620,7 @@ def segments(positives: Side, number: int) -> list[tuple[int, int]]:
 def _group_starts(scores: Array, start: int, stop: int) -> Array:
     """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
     xp = array_namespace(scores)
-    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
     part = scores[start:stop]
     changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
     starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])

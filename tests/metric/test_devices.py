@@ -193,6 +193,28 @@ def test_ranks_in_wide_rows(width: int, to_cuda: To) -> None:
     assert state["tied"].tolist() == [0, width - 1, 0]
 
 
+def test_infinite_scores(to_cuda: To) -> None:
+    """Scores of other kinds are made infinite, and those that are infinite are counted."""
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.5, 0.9):
+        scores = torch.from_numpy(rng.choice([-np.inf, 0.0, 1.0, np.inf], 60))
+        labels = torch.from_numpy((rng.random(60) < share).astype(np.int64))
+        metric = om.OODBench(metrics=["auroc", "aupr_out", "fpr95tpr", "detect_acc"])
+        assert metric.compute(predictions=to_cuda(scores), references=to_cuda(labels)) == metric.compute(
+            predictions=scores, references=labels
+        )
+        sides = om.split_ood(scores, labels), om.split_ood(to_cuda(scores), to_cuda(labels))
+        assert [side.tolist() for side in sides[0]] == [side.tolist() for side in sides[1]]
+
+
+def test_nan_on_a_device(to_cuda: To) -> None:
+    scores = to_cuda(torch.tensor([0.5, float("nan"), 0.1]))
+    with pytest.raises(ValueError, match="got NaN at position 1"):
+        om.OODBench().compute(predictions=scores, references=to_cuda(torch.tensor([0, 1, 1])))
+    with pytest.raises(ValueError, match="got NaN at position 1"):
+        om.delong(scores, to_cuda(torch.tensor([0.5, 0.2])))
+
+
 def test_pair_of_scores_on_different_devices(load: Load, to_cuda: To) -> None:
     rng = np.random.default_rng(0)
     inside, out = (torch.from_numpy(rng.random(n)) for n in (9, 5))
