@@ -120,6 +120,7 @@ def test_a_computation_ends_with_its_time() -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of an end that is lost, as below
 def test_nothing_is_raised_after_an_end() -> None:
     """Where computing ends just as its time does, it has a result or is refused, and what follows is left alone."""
 
