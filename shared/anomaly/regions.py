@@ -21,6 +21,7 @@ from .truth import DEFAULT_REGIONS
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 
 
@@ -115,6 +116,12 @@ def pixels_by_region(
 
 def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
     """As `pixels_by_region`, of stacks on a device: only the places of anomalous pixels leave it."""
+    step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
+    if len(maps) > step:
+        cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
+        parts: list[Any] = [_of_stack(maps[cut], masks[cut], None if voids is None else voids[cut]) for cut in cuts]
+        joined: Any = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+        return joined
     xp = array_namespace(maps, masks)
     normal, num_others = ~masks, np.zeros(len(maps), np.int64)
     if voids is not None:

@@ -18,6 +18,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics import metric_class
+from openworld_metrics.anomaly import regions
 from openworld_metrics.arrays import compiled
 from tests import cases
 from tests.checking import as_tensor, convert
@@ -221,6 +222,24 @@ def test_pair_of_scores_on_different_devices(load: Load, to_cuda: To) -> None:
     expected = load("ood_bench").compute(predictions=(inside, out))
     assert load("ood_bench").compute(predictions=(to_cuda(inside), out)) == expected
     assert load("ood_bench").compute(predictions=(inside, to_cuda(out))) == expected
+
+
+@pytest.mark.parametrize("ignore_value", [None, 255])
+@pytest.mark.parametrize("shape", [(7, 5, 6), (3, 1, 1), (2, 0, 4)])
+def test_stacks_are_cut(
+    shape: tuple[int, int, int], ignore_value: int | None, to_cuda: To, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    maps = torch.from_numpy(rng.random(shape))
+    masks = torch.from_numpy(rng.choice([0, 1] if ignore_value is None else [0, 1, 255], shape))
+    images = {"image_scores": maps.new_zeros(len(maps)), "image_labels": torch.arange(len(maps)) % 2}
+    expected = om.reduce_maps(maps, masks, **images, ignore_value=ignore_value)
+    for pixels in (1, 100, 1000):
+        monkeypatch.setattr(regions, "_PIXELS_AT_ONCE", pixels)
+        state = om.reduce_maps(to_cuda(maps), to_cuda(masks), **images, ignore_value=ignore_value)
+        assert {name: column.tolist() for name, column in state.items()} == {
+            name: column.tolist() for name, column in expected.items()
+        }
 
 
 def test_lists_of_maps_on_different_devices(load: Load, to_cuda: To) -> None:
