@@ -118,7 +118,7 @@ def as_dense(x: Any, name: str) -> Any:
 def _from_tensor(x: Any, name: str) -> Array:
     x = as_dense(x, name)
     if x.device.type != "cpu":
-        return x
+        return _without_wide_unsigned(x, name)
     try:
         return _without_bfloat16(x.resolve_neg()).numpy()
     except (TypeError, RuntimeError) as error:
@@ -191,6 +191,16 @@ def reads_as_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _without_wide_unsigned(x: Any, name: str) -> Array:
+    """A tensor as int64 if it is of uint16, uint32 or uint64, for which torch has few functions on a device."""
+    if str(x.dtype) not in ("torch.uint16", "torch.uint32", "torch.uint64"):
+        return x
+    signed = x.long()
+    if bool((signed < 0).any()):
+        raise ValueError(f"{name}: expected integers below 2**63, got larger ones")
+    return signed
 
 
 def to_numpy(x: Array) -> np.ndarray:

@@ -208,6 +208,27 @@ def test_infinite_scores(to_cuda: To) -> None:
         assert [side.tolist() for side in sides[0]] == [side.tolist() for side in sides[1]]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_columns(dtype: str, to_cuda: To) -> None:
+    labels, scores = (torch.tensor(x).to(getattr(torch, dtype)) for x in ([0, 1, 0, 1], [3, 250, 1, 2]))
+    on_device, on_cpu = ({"predictions": send(scores), "references": send(labels)} for send in (to_cuda, np.asarray))
+    assert om.OODBench().compute(**on_device) == om.OODBench().compute(**on_cpu)
+    ids = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    first, second = (
+        om.AccuracyK(k_list=(1,)).compute(
+            predictions=send(torch.tensor(ids).to(getattr(torch, dtype))), references=send(labels)
+        )
+        for send in (to_cuda, np.asarray)
+    )
+    assert first == second
+
+
+def test_integers_that_no_type_of_a_device_holds(to_cuda: To) -> None:
+    labels = to_cuda(torch.tensor([0, 2**64 - 1], dtype=torch.uint64))
+    with pytest.raises(ValueError, match=r"references: expected integers below 2\*\*63, got larger ones"):
+        om.OODBench().compute(predictions=to_cuda(torch.tensor([0.5, 0.2])), references=labels)
+
+
 def test_nan_on_a_device(to_cuda: To) -> None:
     scores = to_cuda(torch.tensor([0.5, float("nan"), 0.1]))
     with pytest.raises(ValueError, match="got NaN at position 1"):
