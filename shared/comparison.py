@@ -145,7 +145,8 @@ def paired_differences(
     Returns them, and whether swapping the models changes nothing. Raises ValueError where the samples of the two are
     not the same in number and kind.
     """
-    models = first.prepared, second.prepared
+    pair = first.prepared, second.prepared
+    models = pair[0].beside(pair), pair[1].beside(pair)
     exact = first.rates(), second.rates()
     pairs = pairs_of(*models, exact)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
@@ -162,10 +163,12 @@ def paired_differences(
         return [results[0][key].value - results[1][key].value for key in keys]
 
     columns = resampled(resample, n_resamples, random_state, len(places[0])).T
-    # merging rows shifts the two rates, so the differences are shifted back by the same amount
+    # merging rows shifts the two rates, so differences are shifted back by the same amount; none at all stays none
+    shifts = (
+        (exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value) for key in keys
+    )
     return {
-        key: column + ((exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value))
-        for key, column in zip(keys, columns)
+        key: np.where(column == 0, 0.0, column + shift) for key, column, shift in zip(keys, columns, shifts)
     }, pairs.symmetric
 
 

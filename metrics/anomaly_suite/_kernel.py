@@ -23,6 +23,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
@@ -327,14 +328,15 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
 
-    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
     """
     num_rows, num_columns = scores.shape
     on_cpu = device_of(scores) is None
+    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
     length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
 
 
 def equal(x: Array, value: Any) -> Array:
@@ -1278,8 +1280,7 @@ class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
-    the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
+    the results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -1297,6 +1298,14 @@ class Prepared(ABC):
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
+
+    def beside(self, models: Sequence[Prepared]) -> Prepared:
+        """The same for a comparison with other models of the same samples, this one among them.
+
+        Where rows are merged, those of all models are merged alike, so that samples which two models score alike give
+        them the same rates. By default no rows are merged.
+        """
+        return self
 
     def tables(self, results: Results) -> dict[str, Any]:
         """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
@@ -1385,7 +1394,8 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     if total > _DRAWS_PER_ROW * len(counts):
         return rng.multinomial(total, counts / total)
     drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
 
 
@@ -3209,12 +3219,11 @@ def sides_of_kinds(
 ) -> list[Side]:
     """The side of each kind of samples, all sorted at once.
 
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
     if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    xp = array_namespace(scores, kinds)
-    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     if counts is not None or is_numpy_array(scores):
         parts = [kinds == kind for kind in range(number)]
         return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
@@ -3224,6 +3233,7 @@ def sides_of_kinds(
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
+    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 
@@ -5686,6 +5696,103 @@ def cut_threshold(threshold: float, bits: int | None) -> float:
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
 
 
+# ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
+#
+# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
+
+Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
+
+
+class MapOptions(Protocol):
+    """The options of anomaly_suite that its results depend on, checked."""
+
+    thresholds: bool
+    num_thresholds: int | None
+    image_threshold: float | None
+    pixel_threshold: float | None
+
+    @property
+    def limits(self) -> list[float]:
+        """Limits of the false-positive rate, for AUPRO."""
+
+    @property
+    def operating_points(self) -> Points:
+        """The operating points."""
+
+
+class Judge(Protocol):
+    """A part of the results, of images, of pixels or of components."""
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
+
+    def beside(self, judges: Sequence[Any]) -> Judge:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+        return self
+
+
+def check_points(points: Any) -> Points:
+    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
+    points = plain_value(points)
+    if not isinstance(points, Iterable):
+        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
+    parsed: Points = {}
+    for name in [points] if isinstance(points, str) else points:
+        point = parse_point(name) if isinstance(name, str) else None
+        if point is None:
+            raise ValueError(
+                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
+                f"{', '.join(RATES)}; got {name!r}"
+            )
+        parsed[name] = point
+    return parsed
+
+
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+
+
+def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points of its two sides."""
+    totals = [side.total for side in sides]
+    points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
+    return {**curve, **points}
+
+
+def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
+    return wanted if bits is None else bounded(wanted, bits)
+
+
+def level_rates(
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: MapOptions,
+) -> Results:
+    """Values of `with_points` as rates, with a prefix to their names.
+
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
+    """
+    bits = sides[0].bits
+    rates: Results = {}
+    for name, quantity in wanted.items():
+        ends = (values[name],) if bits is None else values[name]
+        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
+        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
+        if (
+            bits is None
+            and isinstance(ends[0], Reached)
+            and (options.thresholds or name not in options.operating_points)
+        ):
+            threshold = exceeded_threshold(ends[0].score, sides)
+            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
+        rates[f"{prefix}{name}"] = rate
+    return rates
+
+
 # ---- anomaly/component_state.py --------------------------------------------------------------------------------------
 #
 # Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
@@ -5791,7 +5898,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
     return columns
 
 
-class ComponentJudge:
+class ComponentJudge(Judge):
     """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
@@ -5804,99 +5911,6 @@ class ComponentJudge:
         rates = component_rates(self.components, *counts)._asdict()
         none = None if images is None else Rate(math.nan, higher=True)
         return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
-
-
-# ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
-#
-# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
-
-Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
-
-
-class MapOptions(Protocol):
-    """The options of anomaly_suite that its results depend on, checked."""
-
-    thresholds: bool
-    num_thresholds: int | None
-    image_threshold: float | None
-    pixel_threshold: float | None
-
-    @property
-    def limits(self) -> list[float]:
-        """Limits of the false-positive rate, for AUPRO."""
-
-    @property
-    def operating_points(self) -> Points:
-        """The operating points."""
-
-
-class Judge(Protocol):
-    """A part of the results, of images, of pixels or of components."""
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
-
-
-def check_points(points: Any) -> Points:
-    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
-    points = plain_value(points)
-    if not isinstance(points, Iterable):
-        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
-    parsed: Points = {}
-    for name in [points] if isinstance(points, str) else points:
-        point = parse_point(name) if isinstance(name, str) else None
-        if point is None:
-            raise ValueError(
-                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
-                f"{', '.join(RATES)}; got {name!r}"
-            )
-        parsed[name] = point
-    return parsed
-
-
-IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
-PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
-
-
-def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
-    """The quantities of a curve, and the operating points of its two sides."""
-    totals = [side.total for side in sides]
-    points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
-    return {**curve, **points}
-
-
-def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
-    return wanted if bits is None else bounded(wanted, bits)
-
-
-def level_rates(
-    values: Mapping[str, Any],
-    wanted: Mapping[str, Quantity],
-    sides: tuple[Side, Side],
-    prefix: str,
-    options: MapOptions,
-) -> Results:
-    """Values of `with_points` as rates, with a prefix to their names.
-
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
-    If scores were cut, all rates have errors, and none has a threshold.
-    """
-    bits = sides[0].bits
-    rates: Results = {}
-    for name, quantity in wanted.items():
-        ends = (values[name],) if bits is None else values[name]
-        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
-        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
-        if (
-            bits is None
-            and isinstance(ends[0], Reached)
-            and (options.thresholds or name not in options.operating_points)
-        ):
-            threshold = exceeded_threshold(ends[0].score, sides)
-            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
-        rates[f"{prefix}{name}"] = rate
-    return rates
 
 
 # ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
@@ -5971,7 +5985,7 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-class SampleRates:
+class SampleRates(Judge):
     """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
 
     Raises ValueError unless there are anomalous and normal samples.
@@ -6191,7 +6205,7 @@ def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array |
 #
 # Rates of images, from their scores and labels.
 
-class ImageRates:
+class ImageRates(Judge):
     """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.
@@ -6286,7 +6300,7 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-class PimoRates:
+class PimoRates(Judge):
     """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
@@ -6433,15 +6447,19 @@ MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 
 
+def edges_of(*sides: Side) -> np.ndarray:
+    """The edges of bins for anomalous and normal pixels, of one model or of several."""
+    return np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
+
+
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
-    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; edges, the highest score of each bin, ascending.
     """
 
-    def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
+    def __init__(self, options: MapOptions, state: AnomalyState, edges: np.ndarray) -> None:
         self.options, self.state = options, state
-        edges = np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
         self._bins = Rows(edges, np.ones(len(edges), np.int64))
         self._normal = self._histograms(to_numpy(state["normal"]), to_numpy(state["num_normal"]))
         regions = regions_of(state)
@@ -6565,7 +6583,7 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
 #
 # Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
 
-class PixelRates:
+class PixelRates(Judge):
     """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
     With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
@@ -6590,7 +6608,14 @@ class PixelRates:
     @cached_property
     def bins(self) -> PixelBins:
         """The pixels of each image, in bins."""
-        return PixelBins(self.options, self.state, self.anomalous.sides)
+        return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
+
+    def beside(self, judges: Sequence[PixelRates]) -> PixelRates:
+        """The same with the bins of all models."""
+        judge = copy(self)
+        edges = edges_of(*chain(*(own.anomalous.sides for own in judges)))
+        judge.bins = PixelBins(self.options, self.state, edges)
+        return judge
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
@@ -6774,6 +6799,12 @@ class PreparedMaps(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each image; −1 for all but the first image of a sample."""
         return np.where(self._images.first, self._images.of_images, -1)
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedMaps:
+        """The same with judges that merge pixels as those of all models do."""
+        every = [model.judges for model in models if isinstance(model, PreparedMaps)]
+        judges = {name: judge.beside([own[name] for own in every]) for name, judge in self.judges.items()}
+        return PreparedMaps(self.metric, self.state, judges)
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""

@@ -326,14 +326,15 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
 
-    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
     """
     num_rows, num_columns = scores.shape
     on_cpu = device_of(scores) is None
+    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
     length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
 
 
 def equal(x: Array, value: Any) -> Array:
@@ -1653,8 +1654,7 @@ class Prepared(ABC):
     """Rows of equal samples or images, in an order independent of the order in which they were added.
 
     The summary of rows with counts is bit-identical to the summary of the repeated rows. So the rows' own counts give
-    the
-    results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
+    the results, and drawn counts a resample: intervals, comparisons, groups and folders need `rates` alone.
     """
 
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
@@ -1672,6 +1672,14 @@ class Prepared(ABC):
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
+
+    def beside(self, models: Sequence[Prepared]) -> Prepared:
+        """The same for a comparison with other models of the same samples, this one among them.
+
+        Where rows are merged, those of all models are merged alike, so that samples which two models score alike give
+        them the same rates. By default no rows are merged.
+        """
+        return self
 
     def tables(self, results: Results) -> dict[str, Any]:
         """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
@@ -1760,7 +1768,8 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     if total > _DRAWS_PER_ROW * len(counts):
         return rng.multinomial(total, counts / total)
     drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
 
 
@@ -3580,12 +3589,11 @@ def sides_of_kinds(
 ) -> list[Side]:
     """The side of each kind of samples, all sorted at once.
 
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
     if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    xp = array_namespace(scores, kinds)
-    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     if counts is not None or is_numpy_array(scores):
         parts = [kinds == kind for kind in range(number)]
         return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
@@ -3595,6 +3603,7 @@ def sides_of_kinds(
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
+    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 

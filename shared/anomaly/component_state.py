@@ -14,6 +14,7 @@ from ..arrays.states import integer_column
 from ..metric.results import Rate, Results
 from .components import Components, component_rates, components_of
 from .decisions import as_threshold
+from .judging import Judge
 from .regions import check_sum, connected_components
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
     return columns
 
 
-class ComponentJudge:
+class ComponentJudge(Judge):
     """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:

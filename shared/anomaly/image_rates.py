@@ -9,12 +9,12 @@ from ..metric.results import Results
 from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import quantities
 from .decisions import decision_rates
-from .judging import IMAGE_CURVE, MapOptions, level_rates, with_points
+from .judging import IMAGE_CURVE, Judge, MapOptions, level_rates, with_points
 from .levels import level_sides
 from .maps import AnomalyState
 
 
-class ImageRates:
+class ImageRates(Judge):
     """Rates of images: areas and points of their curves, and decisions at a threshold.
 
     Raises ValueError unless there are anomalous and normal images.

@@ -45,6 +45,10 @@ class Judge(Protocol):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
 
+    def beside(self, judges: Sequence[Any]) -> Judge:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+        return self
+
 
 def check_points(points: Any) -> Points:
     """Check names of operating points, such as "fpr95tpr": one, or a list of them."""

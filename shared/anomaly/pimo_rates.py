@@ -18,12 +18,13 @@ from ..metric.results import Rate, Results
 from ..ranking.counts import Side, runs, sort_sides
 from .aupimo import aupimo_of_images, mean_aupimo, pimo_pixels, shares_of_pixels
 from .aupro import STEPS
+from .judging import Judge
 from .maps import AnomalyState
 
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-class PimoRates:
+class PimoRates(Judge):
     """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
     Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.

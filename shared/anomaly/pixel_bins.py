@@ -29,15 +29,19 @@ MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 
 
+def edges_of(*sides: Side) -> np.ndarray:
+    """The edges of bins for anomalous and normal pixels, of one model or of several."""
+    return np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
+
+
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
 
-    Parameters: options; state, with pixels image by image; sides, its anomalous and its normal pixels, sorted.
+    Parameters: options; state, with pixels image by image; edges, the highest score of each bin, ascending.
     """
 
-    def __init__(self, options: MapOptions, state: AnomalyState, sides: tuple[Side, Side]) -> None:
+    def __init__(self, options: MapOptions, state: AnomalyState, edges: np.ndarray) -> None:
         self.options, self.state = options, state
-        edges = np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
         self._bins = Rows(edges, np.ones(len(edges), np.int64))
         self._normal = self._histograms(to_numpy(state["normal"]), to_numpy(state["num_normal"]))
         regions = regions_of(state)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,16 @@ from ..ranking.counts import Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
 from .aupro import STEPS, areas_up_to, by_limit
 from .decisions import decision_rates
-from .judging import PIXEL_CURVE, MapOptions, level_rates, with_ends, with_points
+from .judging import PIXEL_CURVE, Judge, MapOptions, level_rates, with_ends, with_points
 from .levels import level_scores
 from .maps import AnomalyState
-from .pixel_bins import PixelBins
+from .pixel_bins import PixelBins, edges_of
 from .regions import Regions
 from .sampled_aupro import sampled_aupro
 from .spro import defects_of, regions_of
 
 
-class PixelRates:
+class PixelRates(Judge):
     """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
 
     With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
@@ -50,7 +52,14 @@ class PixelRates:
     @cached_property
     def bins(self) -> PixelBins:
         """The pixels of each image, in bins."""
-        return PixelBins(self.options, self.state, self.anomalous.sides)
+        return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
+
+    def beside(self, judges: Sequence[PixelRates]) -> PixelRates:
+        """The same with the bins of all models."""
+        judge = copy(self)
+        edges = edges_of(*chain(*(own.anomalous.sides for own in judges)))
+        judge.bins = PixelBins(self.options, self.state, edges)
+        return judge
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""

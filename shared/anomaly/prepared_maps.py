@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -57,6 +57,12 @@ class PreparedMaps(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each image; −1 for all but the first image of a sample."""
         return np.where(self._images.first, self._images.of_images, -1)
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedMaps:
+        """The same with judges that merge pixels as those of all models do."""
+        every = [model.judges for model in models if isinstance(model, PreparedMaps)]
+        judges = {name: judge.beside([own[name] for own in every]) for name, judge in self.judges.items()}
+        return PreparedMaps(self.metric, self.state, judges)
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""

@@ -15,6 +15,7 @@ from ..metric.results import Rate, Results
 from ..ranking.counts import as_side, sort_sides
 from ..ranking.curves import AUROC, AVERAGE_PRECISION, F1_MAX
 from ..ranking.quantities import quantities
+from .judging import Judge
 
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 _QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
@@ -84,7 +85,7 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-class SampleRates:
+class SampleRates(Judge):
     """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
 
     Raises ValueError unless there are anomalous and normal samples.

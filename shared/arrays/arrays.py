@@ -270,14 +270,15 @@ def bfloat16_bits(x: Array) -> np.ndarray | None:
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
 
-    On an accelerator, floats stay in their own type, since there they are compared as fast.
+    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
     """
     num_rows, num_columns = scores.shape
     on_cpu = device_of(scores) is None
+    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
     length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if on_cpu or not is_floating(scores) else scores[rows], name)
+        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
 
 
 def equal(x: Array, value: Any) -> Array:

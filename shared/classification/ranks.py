@@ -105,7 +105,7 @@ def _count_in_rows(flags: Array) -> Array:
     if is_numpy_array(flags):
         return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
     # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
-    parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, flags.shape[1], 255))
+    parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, max(1, flags.shape[1]), 255))
     return sum(xp.astype(xp.sum(part, axis=1, dtype=xp.uint8), xp.int32) for part in parts)
 
 

@@ -27,7 +27,8 @@ def ray_aggregate(name: str, columns: Mapping[str, str] | None = None, **options
     with extra("ray"):
         from ray.data.aggregate import AggregateFn
 
-    metric_class(name)(**options)  # raises for wrong options here, not on a worker
+    # raises for wrong options here, not on a worker; those that come as iterators are lists now
+    options = metric_class(name)(**options).loaded_options
 
     def reduced(state: bytes, block: Any) -> bytes:
         return _merged(name, options, [state, pack(reduce_batches(name, [block], columns, **options))])
@@ -52,7 +53,7 @@ def beam_combine(name: str, columns: Mapping[str, str] | None = None, **options:
     with extra("beam"):
         import apache_beam as beam
 
-    metric_class(name)(**options)
+    options = metric_class(name)(**options).loaded_options
 
     class Combine(beam.CombineFn):
         """A metric over batches."""

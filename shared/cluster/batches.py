@@ -60,7 +60,7 @@ def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) ->
 def _names(batch: Any) -> Sequence[Any]:
     """The names of the columns of a batch."""
     if isinstance(batch, (list, tuple)) and all(isinstance(row, Mapping) for row in batch):
-        return [*batch[0]] if batch else []
+        return list(dict.fromkeys(name for row in batch for name in row))
     if _is_arrow(batch):
         names: list[str] = batch.schema.names
         return names
@@ -74,6 +74,9 @@ def _names(batch: Any) -> Sequence[Any]:
 
 def _column(batch: Any, name: str, *, ids: bool) -> Any:
     if isinstance(batch, (list, tuple)):
+        lacking = next((i for i, row in enumerate(batch) if name not in row), None)
+        if lacking is not None:
+            raise ValueError(f"expected a column {name} in every row, got none in row {lacking}")
         return [row[name] for row in batch]
     return column_of(batch, name, ids=ids) if _is_arrow(batch) else batch[name]
 

@@ -57,6 +57,7 @@ def compute_parquet(
     """
     tasks = engine()
     metric = metric_class(name)(**options)
+    options = metric.loaded_options  # in which those that came as iterators are lists
     columns, groups = list_row_groups(source, columns, metric)
     if isinstance(tasks, Cluster):
         check_workers(tasks.client, groups)

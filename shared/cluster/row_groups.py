@@ -46,11 +46,13 @@ def list_row_groups(
     import pyarrow.dataset as ds  # takes pandas along, which workers need not import for it
 
     data = ds.dataset(source if isinstance(source, list) else str(source), format="parquet")
-    if not columns:
-        columns = {name: name for name in metric.columns if name in (*metric.required, *data.schema.names)}
+    fragments = [*data.get_fragments()]
+    if not columns:  # a column of any file is one of all: the next lines refuse files that lack it
+        there = {name for fragment in fragments for name in fragment.physical_schema.names}
+        columns = {name: name for name in metric.columns if name in metric.required or name in there}
     names = list(columns.values())
     groups = []
-    for fragment in data.get_fragments():
+    for fragment in fragments:
         with named(fragment.path):
             there = fragment.physical_schema.names
             missing = [name for name in names if name not in there]

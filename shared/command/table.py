@@ -17,7 +17,7 @@ from ..formats.written.results import read_results
 from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
-from ..reports.rendering import FORMS, INTERVALS, SECOND, render
+from ..reports.rendering import FORMS, INTERVALS, SECOND, escaped, render
 from ..reports.tables import ROW_KINDS, keys_of, make_table, numbers_of
 from .flags import WaitingCommand
 from .messages import warn
@@ -121,7 +121,11 @@ def table(
     note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
 
     def text(form: str) -> str:
-        return render(combined, form, **rendered) + (_NOTES[form].format(note) if note and form in _NOTES else "")
+        shown = render(combined, form, **rendered)
+        if not note or form not in _NOTES:
+            return shown
+        comment = form in ("latex", "booktabs")
+        return shown + _NOTES[form].format(escaped(note, "text" if comment else form))
 
     deliver(text(form), *([] if save is None else [partial(write_file, save, text(_saved_form(save, form)) + "\n")]))
 

@@ -140,18 +140,18 @@ def compare_detections(
     """
     if first.dataset.names != second.dataset.names:
         raise ValueError("first, second: expected detections on the same images, got others")
+    if first.dataset.classes != second.dataset.classes:
+        raise ValueError("first, second: expected classes of the same ids and names, got others")
     drawn: dict[str, Any] = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
     drawn |= {} if confidence_level is None else {"confidence_level": confidence_level}
     if first.unknown_class_id != second.unknown_class_id:
         raise ValueError("first, second: expected boxes called unknown to have one id, got two")
     options = with_unknown_id(first, options)
-    return compare(
-        OpenSetDetection(known_classes=list(known_classes), **options),
-        first.predictions,
-        second.predictions,
-        references=first.dataset.references,
-        **drawn,
+    metric = OpenSetDetection(known_classes=list(known_classes), **options)
+    one, other = (
+        {"predictions": detector.predictions, "references": detector.dataset.references} for detector in (first, second)
     )
+    return compare(metric, one, other, **drawn)
 
 
 def with_unknown_id(detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:

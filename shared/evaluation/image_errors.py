@@ -17,6 +17,11 @@ from ..detection.prepared_images import PreparedImages
 from ..formats.boxes.dataset import Detections
 
 FOUND, OBJECT = "found", "object"
+OF_NO_OBJECT = (
+    "duplicate",
+    "background called known",
+    "background called unknown",
+)  # which no fate of an object counts
 _KINDS = (*FALSE_POSITIVES, FOUND)
 _FOUND_KIND = len(FALSE_POSITIVES)  # the index after theirs
 _MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
@@ -48,7 +53,7 @@ class DetectionErrors:
     kinds: the number of predictions with each of `FALSE_POSITIVES`
     confused: the number of unknown objects of one class (first) that were called a known class (second)
     by_class: the table by class, with fates
-    errors: (N,) the number of missed objects in each image
+    errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
     """
 
     def __init__(self, state: DetectionState, prepared: PreparedImages) -> None:
@@ -64,17 +69,23 @@ class DetectionErrors:
         self.fates = {fate: int(column.sum()) for fate, column in self._by_image.items()}
         self.kinds = {kind: int(errors.by_image[f"FP {kind}"].sum()) for kind in FALSE_POSITIVES}
         self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
-        self.errors = np.sum([column for (_, fate), column in self._by_image.items() if fate != FOUND], axis=0)
+        wrong = [column for (_, fate), column in self._by_image.items() if fate != FOUND]
+        self._false = {kind: errors.by_image[f"FP {kind}"] for kind in OF_NO_OBJECT}
+        self.errors = np.sum([*wrong, *self._false.values()], axis=0)
         rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
         pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
-        self.confused = Counter((int(label), int(called)) for label, called in pairs)
+        self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
 
     def fates_of(self, image: int) -> dict[tuple[str, str], int]:
         """The number of objects of an image with each fate that occurs in it."""
         return {fate: int(column[image]) for fate, column in self._by_image.items() if column[image]}
 
+    def false_of(self, image: int) -> dict[str, int]:
+        """The number of false positives of an image with each kind of `OF_NO_OBJECT` that occurs in it."""
+        return {kind: int(column[image]) for kind, column in self._false.items() if column[image]}
+
     def worst(self, number: int) -> list[int]:
-        """The indices of the images with the most missed objects, the worst first."""
+        """The indices of the images with the most errors, the worst first."""
         order = np.argsort(-self.errors, kind="stable").tolist()
         return [place for place in order[:number] if self.errors[place]]
 

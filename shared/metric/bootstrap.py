@@ -89,7 +89,8 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     if total > _DRAWS_PER_ROW * len(counts):
         return rng.multinomial(total, counts / total)
     drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
 
 

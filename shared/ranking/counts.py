@@ -128,12 +128,11 @@ def sides_of_kinds(
 ) -> list[Side]:
     """The side of each kind of samples, all sorted at once.
 
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
+    Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
     if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    xp = array_namespace(scores, kinds)
-    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
     if counts is not None or is_numpy_array(scores):
         parts = [kinds == kind for kind in range(number)]
         return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
@@ -143,6 +142,7 @@ def sides_of_kinds(
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
+    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,6 +77,18 @@ class PreparedSides(Prepared):
             here = side_of == i
             rows[here] = each.places(scores[here]) + end - len(each.counts)
         return rows
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+        """The same with rows at the scores of all models, if a side of one has too many."""
+        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
+        rows, end = rows_of_sides(*chain(*sides)), 0
+        for own in sides:
+            end += len(own)
+            if own is self.sides:
+                break
+        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
+        model.drawn_from = rows[end - len(self.sides) : end]
+        return model
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""

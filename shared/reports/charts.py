@@ -50,8 +50,8 @@ def curves_svg(
         parts.append(f'<polyline class="{line.color}" points="{points}"><title>{escape(line.name)}</title></polyline>')
     if marked is not None:
         x, y = _place(marked[0] / reach, marked[1])
-        said = f"{x_label} {marked[0]:.4g}, {y_label} {marked[1]:.4g}"
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"><title>{escape(said)}</title></circle>')
+        here = f"{x_label} {marked[0]:.4g}, {y_label} {marked[1]:.4g}"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"><title>{escape(here)}</title></circle>')
     return _svg(title, parts, said)
 
 
@@ -80,23 +80,25 @@ def histogram_svg(
     if not len(known):
         return ""
     low, high = _round_ends(float(known.min()), float(known.max()))
-    edges = np.linspace(low, high, _BINS + 1)
+    edges = even_edges(low, high, _BINS)
     counts = {name: np.histogram(scores, edges)[0] for name, scores in finite.items()}
     units = {name: max(1, len(scores)) / 100 if shares else 1 for name, scores in arrays.items()}
     highest = max(1, *(int(count.max()) / units[name] for name, count in counts.items()))
     highest = 2 * math.ceil(highest / 2)  # even, so that its half is short
     y_label = f"% of the {unit}s of each kind" if shares else f"{unit}s"
-    parts = [*_frame(title, f"score of each {unit}", y_label, [low, high], [0, highest])]
+    infinite = sum(map(len, arrays.values())) - sum(map(len, finite.values()))
+    x_label = f"score of each {unit}" + (f"; {infinite:,} infinite ones are not drawn" if infinite else "")
+    parts = [*_frame(title, x_label, y_label, [low, high], [0, highest])]
     for color, (name, count) in zip(("first", "second"), counts.items()):
         for i, value in enumerate(count.tolist()):
             if value:
                 x, y = _place(i / _BINS, value / units[name] / highest)
                 width, height = (_WIDTH - _LEFT - _RIGHT) / _BINS, _place(0, 0)[1] - y
                 box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-                said = f"{value} {name}, {edges[i]:.4g} to {edges[i + 1]:.4g}"
-                parts.append(f'<rect class="{color}" {box}><title>{escape(said)}</title></rect>')
+                bar = f"{value} {name}, {edges[i]:.4g} to {edges[i + 1]:.4g}"
+                parts.append(f'<rect class="{color}" {box}><title>{escape(bar)}</title></rect>')
     if threshold is not None and math.isfinite(threshold):
-        at = (threshold - low) / (high - low)
+        at = (threshold / 2 - low / 2) / (high / 2 - low / 2)  # the range of huge scores is infinite
         parts.append(f'<line class="threshold" {_ends(_place(at, 0), _place(at, 1))}/>')
     return _svg(title, parts, said)
 
@@ -142,21 +144,40 @@ def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_r
     """The title, the names of the axes, and grid lines at both ends and in the middle."""
     if title:
         yield f'<text class="title" x="{_LEFT}" y="16">{escape(title)}</text>'
-    for share in (0, 0.5, 1):
+    shares = (0, 0.5, 1)
+    for share, x_text, y_text in zip(shares, _labels(x_range, shares), _labels(y_range, shares)):
         (x, bottom), (left, y) = _place(share, 0), _place(0, share)
         yield f'<line class="grid" {_ends((x, bottom), _place(share, 1))}/>'
         yield f'<line class="grid" {_ends((left, y), _place(1, share))}/>'
         anchor = {0: "start", 0.5: "middle", 1: "end"}[share]
-        yield f'<text x="{x:.1f}" y="{bottom + 15:.1f}" text-anchor="{anchor}">{_number(x_range, share)}</text>'
-        yield f'<text x="{left - 5:.1f}" y="{y + 4:.1f}" text-anchor="end">{_number(y_range, share)}</text>'
+        yield f'<text x="{x:.1f}" y="{bottom + 15:.1f}" text-anchor="{anchor}">{x_text}</text>'
+        yield f'<text x="{left - 5:.1f}" y="{y + 4:.1f}" text-anchor="end">{y_text}</text>'
     middle = _place(0.5, 0)[0]
     yield f'<text x="{middle:.1f}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>'
     x, y = 11, _place(0, 0.5 if len(y_label) > _SHORT else 0.75)[1]  # a short one stands between two numbers
     yield f'<text x="{x}" y="{y:.1f}" text-anchor="middle" transform="rotate(-90 {x} {y:.1f})">{escape(y_label)}</text>'
 
 
-def _number(ends: Sequence[float], share: float) -> str:
-    return f"{ends[0] + share * (ends[1] - ends[0]):.3g}"
+def even_edges(low: float, high: float, number: int) -> np.ndarray:
+    """The edges of so many bins of one width; the range of huge scores may be beyond the largest float."""
+    scale = 1.0 if math.isfinite(high - low) else 2.0
+    return np.linspace(low / scale, high / scale, number + 1) * scale
+
+
+def _labels(ends: Sequence[float], shares: Sequence[float]) -> list[str]:
+    """Numbers of an axis as texts of three digits, or of more where these would be far off.
+
+    >>> _labels([0, 1], [0, 0.5, 1]), _labels([1234.5, 1238], [0, 0.5, 1])
+    (['0', '0.5', '1'], ['1234.5', '1236.2', '1238'])
+    """
+    low, high = (float(end) for end in ends)
+    values = [low * (1 - share) + high * share for share in shares]
+    texts: list[str] = []
+    for digits in range(3, 18):
+        texts = [f"{value:.{digits}g}" for value in values]
+        if all(abs(float(text) - value) <= abs(high / 50 - low / 50) for text, value in zip(texts, values)):
+            break
+    return texts
 
 
 def _svg(title: str, parts: Sequence[str], said: str = "") -> str:

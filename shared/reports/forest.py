@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..extras import extra
 from .colors import DETECTORS, EDGE, LINE, QUIET
 from .directions import direction
-from .plots import check_picture, save_figure
+from .plots import check_picture, plainly, save_figure
 from .terminal.comparison import NO_DIFFERENCE
 from .terminal.numbers import with_arrow
 
@@ -27,6 +27,7 @@ class Interval(NamedTuple):
     color: str = _COLORS["first"]
 
 
+@plainly
 def draw_differences(
     table: Mapping[str, Sequence[Any]],
     path: str | Path,
@@ -52,6 +53,7 @@ def draw_differences(
     _draw(rows, Path(path), title or "first − second", zero=True, legend=legend)
 
 
+@plainly
 def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str = "") -> None:
     """Draw the rates of results with a confidence_level, each with its interval.
 

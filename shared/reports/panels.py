@@ -12,6 +12,8 @@ from ..ranking.counts import Counts, Side, exceedance_counts
 from ..ranking.curves import auroc
 from ..ranking.named_points import samples_above
 from ..ranking.operating_points import operating_point
+from ..ranking.roc import roc_curve
+from .charts import even_edges
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from .directions import direction_of
 from .frame.values import interval, number
@@ -24,12 +26,13 @@ _PALE = 0.35  # opacity of bars that are not above the threshold
 class Sides(NamedTuple):
     """The scores of two sides, and the names of the sides.
 
-    unknown and known: sorted scores; names, of both
+    unknown and known: sorted scores; names, of both; level, what the keys of their results begin with
     """
 
     unknown: Side
     known: Side
     names: tuple[str, str] = ("unknown", "known")
+    level: str = ""
 
 
 class Marked(NamedTuple):
@@ -44,9 +47,10 @@ class Marked(NamedTuple):
 
 
 def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
-    """The first threshold of the results, or else the threshold of 95 % TPR; None if no finite one reaches it."""
+    """The sides' first threshold in the results, or else that of 95 % TPR; None if no finite one reaches it."""
     for key, value in results.items():
-        if key.endswith("_threshold") and isinstance(value, float) and math.isfinite(value):
+        own = key.startswith(sides.level) and key.endswith("_threshold")
+        if own and isinstance(value, float) and math.isfinite(value):
             return Marked(key.removesuffix("_threshold"), value)
     point = operating_point(_counts(sides), "fpr", "tpr", 0.95)
     return Marked("95 % TPR", point.threshold) if math.isfinite(point.threshold) else None
@@ -56,9 +60,9 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
     """Draw each side's histogram of scores; bars up to the threshold are paler, unknown samples hatched."""
     finite = [side.scores[np.isfinite(side.scores)].astype(np.float64) for side in sides[:2]]
     every = np.concatenate(finite)
-    edges = np.linspace(every.min(), every.max(), _BINS + 1) if len(every) else np.linspace(0, 1, _BINS + 1)
+    edges = even_edges(every.min(), every.max(), _BINS) if len(every) else even_edges(0, 1, _BINS)
     if edges[0] == edges[-1]:
-        edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, _BINS + 1)
+        edges = even_edges(edges[0] - 0.5, edges[0] + 0.5, _BINS)
     # a bin divided by the threshold has equal heights on both sides
     cuts = edges if marked is None else np.unique(np.append(edges, np.clip(marked.threshold, edges[0], edges[-1])))
     bins = np.clip(np.searchsorted(edges, (cuts[:-1] + cuts[1:]) / 2) - 1, 0, _BINS - 1)
@@ -69,7 +73,9 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
         for places, alpha in ((~pale, 1.0), (pale, _PALE)):
             style: dict[str, Any] = dict(align="edge", alpha=0.75 * alpha, linewidth=0)
             fill = dict(color=color) if not hatch else dict(facecolor="none", edgecolor=color, hatch=hatch)
-            label = f"{name}, {side.total:,}" if alpha == 1.0 else None
+            infinite = int(side.sizes[~here].sum())
+            label = f"{name}, {side.total:,}" + (f", {infinite:,} infinite ones not drawn" if infinite else "")
+            label = label if alpha == 1.0 else ""
             axes.bar(cuts[:-1][places], heights[places], np.diff(cuts)[places], label=label, **style, **fill)
         axes.stairs(heights, cuts, color=color, linewidth=1)
     if marked is not None:
@@ -93,21 +99,16 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
 
 def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
     """Draw the ROC curve of all samples, with the point of the threshold."""
-    counts = _counts(sides)
-    positives, negatives = counts.num_positives, counts.num_negatives
-    # ties give diagonal segments, from the counts above a score to the counts that include it
-    fpr = np.concatenate([[0.0], np.stack([counts.above, counts.fp], axis=1).ravel() / negatives, [1.0]])
-    tpr = np.concatenate([[0.0], np.stack([counts.tp - counts.sizes, counts.tp], axis=1).ravel() / positives, [1.0]])
-    kept = np.unique(np.linspace(0, len(fpr) - 1, min(len(fpr), _POINTS)).round().astype(int))
+    curve = roc_curve(sides.unknown, sides.known, max_points=_POINTS)
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
-    axes.plot(fpr[kept], tpr[kept], color=DETECTOR, linewidth=2, clip_on=False)
+    axes.plot(curve["fpr"], curve["tpr"], color=DETECTOR, linewidth=2, clip_on=False)
     if marked is not None:
         x, y = (samples_above(side, marked.threshold) / side.total for side in (sides.known, sides.unknown))
         axes.plot(x, y, "o", color=INK, markersize=6, clip_on=False)
         axes.annotate(
             f"TPR {number(y)}\nFPR {number(x)}", (x, y), (8, -8), textcoords="offset points", va="top", fontsize=8.5
         )
-    _frame(axes, f"ROC · area {number(auroc(counts))}", "FPR", "TPR")
+    _frame(axes, f"ROC · area {number(auroc(_counts(sides)))}", "FPR", "TPR")
     axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -20,7 +21,21 @@ from ..ranking.prepared_sides import PreparedSides
 from .colors import DETECTORS, INK, LINE
 from .panels import Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 
+P = ParamSpec("P")
 _WIDTH, _DPI = 7.5, 200  # inches, and pixels per inch
+
+
+def plainly(drawing: Callable[P, None]) -> Callable[P, None]:
+    """Draw with names as they are, also those in which matplotlib would see a formula between two dollar signs."""
+
+    @wraps(drawing)
+    def draw_plainly(*args: P.args, **kwargs: P.kwargs) -> None:
+        with extra("cli"):
+            from matplotlib import rc_context
+        with rc_context({"text.parse_math": False}):
+            drawing(*args, **kwargs)
+
+    return draw_plainly
 
 
 def check_picture(path: Path) -> None:
@@ -33,6 +48,7 @@ def check_picture(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in {', '.join(known)}")
 
 
+@plainly
 def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path) -> None:
     """Plot a metric's results: rates with intervals and, if it keeps scores, a histogram with a threshold and the ROC.
 
@@ -59,11 +75,12 @@ def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path)
     save_figure(figure, path)
 
 
+@plainly
 def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | Path, *, title: str = "") -> None:
     """Plot OSCR curves: the rate of known samples accepted with the right class over the rate of unknown ones accepted.
 
     Parameters: curves, of `oscr_curve`, by the names of their models; path, as of `draw`; title. The legend has the
-    area under each, which is OpenAUC.
+    area under each, which is OpenAUC, or near it where the curve was thinned.
     Raises ValueError for no curve and another ending, OSError for a file that cannot be written.
     """
     if not curves:
@@ -74,13 +91,14 @@ def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | P
 
     figure = Figure(figsize=(5, 4.2), layout="constrained")
     axes = figure.subplots()
-    for color, (name, curve) in zip(cycle(DETECTORS), curves.items()):
-        area = np.trapezoid(curve["ccr"], curve["fpr"])
-        axes.plot(curve["fpr"], curve["ccr"], color=color, label=f"{name}: {area:.4f}")
+    for color, curve in zip(cycle(DETECTORS), curves.values()):
+        axes.plot(curve["fpr"], curve["ccr"], color=color, label=" ")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="unknown samples accepted (FPR)", title=title)
     axes.set_ylabel("known samples accepted with the right class (CCR)")
     axes.grid(color=LINE, linewidth=0.6)
-    axes.legend(loc="lower right", title="area, OpenAUC")
+    legend = axes.legend(loc="lower right", title="area ≈ OpenAUC")
+    for text, (name, curve) in zip(legend.get_texts(), curves.items()):  # a label that begins with _ would be left out
+        text.set_text(f"{name}: {np.trapezoid(curve['ccr'], curve['fpr']):.3f}")
     save_figure(figure, Path(path))
 
 
@@ -105,15 +123,16 @@ def sides_of(parts: Sequence[Part], state: Mapping[str, np.ndarray]) -> Sides | 
         unknown, known = kinds, [side for side in prepared.sides if not any(side is other for other in kinds)]
         return Sides(_joined(unknown), _joined(known))
     if "image_scores" in state:
-        return _split(state["image_scores"], state["image_labels"].astype(bool), None, ("anomalous", "normal"))
+        sides = _split(state["image_scores"], state["image_labels"].astype(bool), None)
+        return None if sides is None else sides._replace(names=("anomalous", "normal"), level="image_")
     if "scores" in state and "classes" in state:
-        return _split(state["scores"], state["classes"] < 0, state.get("counts"), ("unknown", "known"))
+        return _split(state["scores"], state["classes"] < 0, state.get("counts"))
     return None
 
 
-def _split(scores: np.ndarray, unknown: np.ndarray, counts: np.ndarray | None, names: tuple[str, str]) -> Sides | None:
+def _split(scores: np.ndarray, unknown: np.ndarray, counts: np.ndarray | None) -> Sides | None:
     first, second = (as_side(scores[at], None if counts is None else counts[at]) for at in (unknown, ~unknown))
-    return Sides(first, second, names) if first.total and second.total else None
+    return Sides(first, second) if first.total and second.total else None
 
 
 def _joined(sides: Sequence[Side]) -> Side:

@@ -21,6 +21,9 @@ _LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
@@ -80,6 +83,11 @@ def render(
     if corner:  # all numbers have one key, with one direction
         corner, ways = f"{corner} {ways[-1]}".rstrip(), [""] * len(ways)
     return lay_out([[corner, *(f"{escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways))], *texts])
+
+
+def escaped(text: str, form: str) -> str:
+    """A text on one line, with what a form would read as its own signs escaped."""
+    return _ESCAPES[form](text)
 
 
 def _arrow(column: Sequence[Cell | None], form: str) -> str:
@@ -161,7 +169,7 @@ def _one_line(name: str) -> str:
 
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "text": _one_line,
-    "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
+    "markdown": lambda name: re.sub(r"[|\\`*<\[\]&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", _one_line(name)),
     "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
     "html": lambda name: html.escape(_one_line(name)),
 }

@@ -77,7 +77,12 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     assert "8 objects: 6 of 2 known classes, 2 unknown" in text
     assert "The 2 worst of 3, most errors first; 1 without an error" in text
     assert re.findall(r"<b>([^<]*?) · (\d) errors?</b><small>(.*?)</small>", text) == [
-        ("all", "4", "1 unknown, called known, 1 known, called unknown, 1 known, wrong class, 1 known, missed"),
+        (
+            "all",
+            "5",
+            "1 unknown, called known, 1 known, called unknown, 1 known, wrong class, 1 known, missed, "
+            "1 background called known",
+        ),
         ("&lt;missed&gt;", "1", "1 known, missed"),
     ]
     tiles = dict(re.findall(r'aria-label="(all|&lt;missed&gt;): .*?">(<svg.*?</svg>)', text))

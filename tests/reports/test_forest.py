@@ -73,7 +73,7 @@ def test_oscr_curves(figures: list[Any]) -> None:
     [axes] = figures[0].axes
     for line in axes.get_lines():
         assert (list(line.get_xdata()), list(line.get_ydata())) == (curve["fpr"], curve["ccr"])
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours: 0.3750", "theirs: 0.3750"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours: 0.375", "theirs: 0.375"]
     with pytest.raises(ValueError, match=r"^curves: expected at least one, got none$"):
         draw_oscr({}, "x.png")
 

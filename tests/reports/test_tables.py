@@ -215,7 +215,7 @@ c|d%   0.5000       –      3""",
  & auroc & WI & total \\
 \hline
 a\_b & \textbf{0.9688} & 0.5000 & -- \\
-c|d\% & 0.5000 & -- & 3 \\
+c\textbar{}d\% & 0.5000 & -- & 3 \\
 \hline
 \end{tabular}""",
     "booktabs": r"""\begin{tabular}{lrrr}
@@ -223,7 +223,7 @@ c|d\% & 0.5000 & -- & 3 \\
  & auroc & WI & total \\
 \midrule
 a\_b & \textbf{0.9688} & 0.5000 & -- \\
-c|d\% & 0.5000 & -- & 3 \\
+c\textbar{}d\% & 0.5000 & -- & 3 \\
 \bottomrule
 \end{tabular}""",
     "html": """\
@@ -330,7 +330,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
 def test_odd_names_in_markdown_and_text() -> None:
     table = make_table({ODD: {"auroc": 0.5}, "_x_": {"auroc": 0.25}})
     assert render(table, "markdown").splitlines()[2:] == [
-        r"| \[x\] \\ & % $ # \_ { } ~ ^ \< > \| \* \`a\` é b | **0.5000** |",
+        r"| \[x\] \\ \& % $ # \_ { } \~ ^ \< > \| \* \`a\` é b | **0.5000** |",
         r"| \_x\_ | 0.2500 |",
     ]
     assert len(render(table).splitlines()) == 3

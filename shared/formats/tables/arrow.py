@@ -25,6 +25,9 @@ def from_arrow(column: Any, *, gaps: bool = False, first: int = 0) -> Any:
         position = first + pc.index(pc.is_null(column), value=True).as_py()
         raise ValueError(f"expected no missing values, got {column.null_count}, the first at position {position}")
     if isinstance(column, pa.FixedShapeTensorArray):
+        missing = column.storage.flatten().null_count
+        if missing:
+            raise ValueError(f"expected no missing values in tensors, got {missing}")
         return column.to_numpy_ndarray()
     if isinstance(column, pa.ExtensionArray):
         return from_arrow(column.storage, gaps=gaps, first=first)

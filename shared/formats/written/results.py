@@ -57,13 +57,14 @@ def _numbers(value: Any) -> Any:
 def value_text(value: Any, percent: bool = False) -> str:
     """A value as text for tables: fractions with six decimals, or in percent with two; lists with commas.
 
-    >>> value_text(0.25), value_text(0.25, percent=True), value_text([1, 0.5])
-    ('0.250000', '25.00', '1, 0.500000')
+    >>> value_text(0.25), value_text(0.25, percent=True), value_text([1, 0.5]), value_text(3.66e-8)
+    ('0.250000', '25.00', '1, 0.500000', '3.66e-08')
     """
     if isinstance(value, list):
         return ", ".join(value_text(one, percent) for one in value)
     if isinstance(value, float):
-        return f"{100 * value:.2f}" if percent else f"{value:.6f}"
+        text = f"{100 * value:.2f}" if percent else f"{value:.6f}"
+        return text if percent or not value or float(text) else f"{value:.6g}"
     return str(value)
 
 

@@ -39,7 +39,11 @@ def images_section(models: Sequence[Model], count: int, *, progress: bool = Fals
     drawn.sort(key=lambda pair: (order.index(pair[0].kind), pair[0].rank, pair[0].group))
     tiles = [tile for _, tile in drawn]
     if not tiles:
-        return Section("Images", "Images judged worst", "<p>No image has an error.</p>")
+        return Section(
+            "Images",
+            "Images judged worst",
+            "<p>Every image is judged rightly, and of no defect less than half is above the threshold.</p>",
+        )
     filters = {kind: name for kind, name in KINDS.items() if any(worst.kind == kind for worst, _ in drawn)}
     named = {_key("group", worst.group): worst.group for worst, _ in drawn}
     own = [worst.image.image.defect for worst, _ in drawn if worst.image.anomalous]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...anomaly.words import meaning
-from ..frame import Figure, Section, data_table, facts_html, headline
+from ..frame import Figure, Section, data_table, facts_html, headline, names_beside
 from .numbers import ENDS, Numbers
 
 _BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
@@ -69,18 +69,18 @@ def _titled(key: str, numbers: Numbers) -> str:
 def all_numbers(numbers: Numbers, names: Sequence[str]) -> str:
     """Every rate with its interval; for two models, also the difference with its interval."""
     keys, table = numbers.keys, numbers.comparison
-    columns: dict[str, list[Any]] = {"key": keys, names[0]: [numbers.results[key] for key in keys]}
+    names = names_beside(names, ("key", "difference", "p_value"))
+    own = [(numbers.results[key], *(numbers.results.get(f"{key}_{end}") for end in ("low", "high"))) for key in keys]
+    columns: dict[str, list[Any]] = {"key": keys, names[0]: own}
     if numbers.other is not None:
         columns[names[1]] = [numbers.other.get(key) for key in keys]
-    if table is None:
-        for end in ("low", "high"):
-            columns[end] = [numbers.results.get(f"{key}_{end}") for key in keys]
-    else:
-        for name in ("difference", "low", "high", "p_value"):
-            column = dict(zip(table["key"], table.get(name, ())))
-            columns[name] = [column.get(key) for key in keys]
+    if table is not None:
+        ends = (table.get(name, [None] * len(table["key"])) for name in ("difference", "low", "high"))
+        differences, p_values = dict(zip(table["key"], zip(*ends))), dict(zip(table["key"], table.get("p_value", ())))
+        columns["difference"] = [differences.get(key) for key in keys]
+        columns["p_value"] = [p_values.get(key) for key in keys]
     shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    return data_table(shown, "All numbers", minor=["low", "high", "p_value"], digits=6)
+    return data_table(shown, "All numbers", minor=["p_value"], digits=6)
 
 
 def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
@@ -92,7 +92,7 @@ def all_by_category(numbers: Numbers, names: Sequence[str]) -> str:
         keys = [key for key, column in columns.items() if not any(isinstance(x, (dict, list)) for x in column)]
         for start in range(0, len(groups.get("group", ())), _BESIDE):
             shown = range(start, min(start + _BESIDE, len(groups["group"])))
-            table: dict[str, list[Any]] = {name: keys}
+            table: dict[str, list[Any]] = {names_beside([name], groups["group"])[0]: keys}
             for at in shown:
                 table[groups["group"][at]] = [columns[key][at] for key in keys]
             tables.append(data_table(table, f"{name}, by category", digits=6))

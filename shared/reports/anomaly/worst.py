@@ -35,8 +35,9 @@ def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
         yield from (Worst(group, kind, rank, image) for rank, image in enumerate(own[:count]))
     if model.threshold(group, "pixel") is not None:
         detected = [image for image in anomalous if image.score > threshold and image.marked]
-        candidates = zip(detected[: 3 * count], read_maps(model, detected[: 3 * count]))
-        shares = [(_covered(model, group, content), image) for image, content in candidates]
+        shares = [
+            (_covered(model, group, content), image) for image, content in zip(detected, read_maps(model, detected))
+        ]
         partly = sorted((pair for pair in shares if pair[0] < 0.5), key=lambda pair: pair[0])
         yield from (Worst(group, "partly", rank, image) for rank, (_, image) in enumerate(partly[:count]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...evaluation.image_errors import DetectionErrors
+from ...evaluation.image_errors import OF_NO_OBJECT, DetectionErrors
 from ...evaluation.progress import progress_bar
 from ...formats.boxes.dataset import Dataset
 from ..frame import Section, Tile, tiles_html
@@ -25,7 +25,7 @@ _WORDS = {
     ("unknown", "missed"): "unknown, missed",
     ("known", "missed"): "known, missed",
 }
-_FILTERS = {word.replace(",", "").replace(" ", "-"): word.capitalize() for word in _WORDS.values()}
+_FILTERS = {word.replace(",", "").replace(" ", "-"): word.capitalize() for word in (*_WORDS.values(), *OF_NO_OBJECT)}
 _KEYS = (
     ("accepted", "unknown, called known"),
     ("rejected", "known, called unknown"),
@@ -76,6 +76,7 @@ def _tile(errors: DetectionErrors, dataset: Dataset, row: int, names: Mapping[in
     for fate, word in _WORDS.items():
         if fate in fates:
             counts[word] += fates[fate]
+    counts.update(errors.false_of(row))
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
     alt = f"{dataset.names[row]}: {words}"
     picture, drawn = image_with_boxes(dataset.paths[row], dataset.sizes[row], boxes, names, alt, *size)

@@ -14,7 +14,7 @@ from ...evaluation.detection import Results, openset_summary
 from ...evaluation.image_errors import DetectionErrors
 from ...formats.boxes.dataset import Detections
 from ...formats.written.flat import KINDS
-from ..frame import Figure, Section, data_table, headline
+from ..frame import Figure, Section, data_table, headline, names_beside
 
 _HEADLINES = (
     {
@@ -43,8 +43,9 @@ def headline_html(detections: Detections, results: Results, names: Sequence[str]
     if not words:
         return ""
     wanting = f"{next(iter(words))}_low" not in openset
+    hint = _HINT if wanting else ""
     if wanting and _is_small(detections, options):
-        wanting = False
+        hint = "Intervals are of 95 %, from 1,000 resamples of the images."
         plain = {name: value for name, value in options.items() if name not in _TABLES}
         plain |= {"confidence_level": 0.95, "conf_list": None, "recall_level": None, "recall_budgets": ()}
         openset = openset_summary(detections, **plain).as_dict() | openset
@@ -55,7 +56,7 @@ def headline_html(detections: Detections, results: Results, names: Sequence[str]
     table = results.get("comparison")
     shown = [key for key in table["key"] if key not in KEYS_OF_TABLES] if table else []
     higher = {key: _higher(kinds, key) if key in shown else None for key in table["key"]} if table else {}
-    return headline(figures, names, table, higher, hint=_HINT if wanting else "")
+    return headline(figures, names, table, higher, hint=hint)
 
 
 def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
@@ -98,6 +99,7 @@ def all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> str:
 def all_numbers(results: Results, names: Sequence[str]) -> str:
     """Every number of the results with its interval, for one or two detectors."""
     values, others = _numbers(results), _numbers(results.get("other", {}))
+    names = names_beside(names, ("key", "difference", "p"))
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
     if others:
         columns[names[1]] = [others.get(key) for key in values]

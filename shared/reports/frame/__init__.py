@@ -22,7 +22,7 @@ from .blocks import card, facts_html, grid
 from .headline import Figure, headline
 from .matrix import matrix
 from .page import Section, details, report_html
-from .table import data_table
+from .table import data_table, names_beside
 from .tiles import Tile, picture_html, tiles_html
 from .values import interval, number, percent, signed
 
@@ -39,6 +39,7 @@ __all__ = [
     "headline",
     "interval",
     "matrix",
+    "names_beside",
     "number",
     "percent",
     "picture_html",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .blocks import keys_html
 from .values import percent
 
-_LEGIBLE = 0.07  # fraction of a bar that has room for a number
+_CHARACTER = 0.03  # fraction of a bar that has room for a character
 
 
 class Part(NamedTuple):
@@ -44,13 +44,18 @@ def _bar(name: str, parts: Sequence[Part], unit: str, thin: bool) -> str:
     return _drawn(name, f"{sum(part.number for part in parts):,} {unit}", parts, thin)
 
 
+def _legible(text: str, share: float) -> str:
+    """A text, if a part of a bar has room for it."""
+    return text if share >= _CHARACTER * (1 + len(text)) else ""
+
+
 def _drawn(name: str, note: str, parts: Sequence[Part], thin: bool) -> str:
     total = sum(part.number for part in parts)
     said = ", ".join(f"{part.name} {part.number:,}" for part in parts)
     drawn = "".join(
         f'<i class="{part.color}" style="flex:{part.number} 1 0"'
         f' title="{escape(part.name)}: {part.number:,} of {total:,}">'
-        f"{f'{part.number:,}' if not thin and part.number >= _LEGIBLE * total else ''}</i>"
+        f"{'' if thin else _legible(f'{part.number:,}', part.number / total)}</i>"
         for part in parts
         if part.number
     )

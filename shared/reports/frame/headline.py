@@ -152,4 +152,4 @@ class _Scale:
 
 
 def _short(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−") if value else "0"
+    return f"{value:+.{2 if abs(value) < 100 else 3}g}".replace("-", "−") if value else "0"

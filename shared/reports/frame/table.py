@@ -55,6 +55,15 @@ def data_table(
     return region(table, title, "scroll tall") if count > _TALL else f'<div class="scroll">{table}</div>'
 
 
+def names_beside(names: Sequence[str], others: Collection[str]) -> list[str]:
+    """Names of models as columns of a table that has other columns, too.
+
+    >>> names_beside(["mine", "key"], ["key", "difference"])
+    ['mine', 'key (model)']
+    """
+    return [f"{name} (model)" if name in others else name for name in names]
+
+
 def _class(**kinds: bool) -> str:
     names = " ".join(name for name, applies in kinds.items() if applies)
     return f' class="{names}"' if names else ""

@@ -11,8 +11,8 @@ _MOST = 6
 def number(value: float | None, digits: int = DIGITS) -> str:
     """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
 
-    >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(None)
-    ('0.704', '1.000', '0.9997', '1,291', '−0.500', '–')
+    >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(5.36e-9), number(None)
+    ('0.704', '1.000', '0.9997', '1,291', '−0.500', '5.36e−09', '–')
     """
     if value is None:
         return "–"
@@ -21,7 +21,9 @@ def number(value: float | None, digits: int = DIGITS) -> str:
     while digits < _MOST and value not in (0, 1) and float(f"{abs(value):.{digits}f}") in (0, 1):
         digits += 1
     text = f"{value:,.{digits}f}"
-    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+    if value and not float(text.replace(",", "")):
+        text = f"{value:.{DIGITS}g}"
+    return (text if value else text.removeprefix("-")).replace("-", "−")
 
 
 def signed(value: float) -> str:

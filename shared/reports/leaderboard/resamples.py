@@ -84,29 +84,28 @@ def _resampled(models: Sequence[Sequence[Part]], n_resamples: int) -> list[Repli
 def _together(parts: Sequence[Part], n_resamples: int) -> list[ByGroup]:
     """Replicates of a group, or of all samples, for each model; each resample is common to all models."""
     kinds, sizes = _kinds(parts[0]), _sizes(parts[0])
-    rows = [part.prepared.rows() for part in parts]
+    every = [part.prepared for part in parts]
+    models = [model.beside(every) for model in every]
+    rows = [model.rows() for model in models]
     strata = [
         compact_rows([own[kinds == kind] for own in rows], sizes[kinds == kind])
         for kind in np.unique(parts[0].prepared.strata)
     ]
     places = [np.concatenate([columns[i] for columns, _ in strata]) for i in range(len(parts))]
-    exact = [part.rates() for part in parts]
-    merged = [rates_of(part.prepared.rates(part.prepared.counts)) for part in parts]
-    keys = [[key for key in own if key in rates] for own, rates in zip(merged, exact)]
+    keys = [
+        [key for key in rates_of(model.rates(model.counts)) if key in part.rates()]
+        for model, part in zip(models, parts)
+    ]
 
     def resample(rng: np.random.Generator) -> list[float]:
         counts = np.concatenate([draw(rng, total) for _, total in strata])
         values = []
-        for part, own, at in zip(parts, keys, places):
-            weights = np.bincount(at, counts, len(part.prepared.counts)).astype(np.int64)  # float64 holds them
-            rates = part.prepared.rates(weights)
+        for model, own, at in zip(models, keys, places):
+            weights = np.bincount(at, counts, len(model.counts)).astype(np.int64)  # float64 holds them
+            rates = model.rates(weights)
             values += [rates[key].value for key in own]
         return values
 
     rows_of_all = iter(resampled(resample, n_resamples, 0, len(places[0])).T)
-    columns = [{key: next(rows_of_all) for key in own} for own in keys]
-    # if rows were merged, replicates are shifted as the value was
-    return [
-        part.by_group({key: column + (own[key].value - rates[key].value) for key, column in values.items()}, 0)
-        for part, values, own, rates in zip(parts, columns, exact, merged)
-    ]
+    # rows of all models are merged alike, and only differences are of interest: so they are not shifted back
+    return [part.by_group({key: next(rows_of_all) for key in own}, 0) for part, own in zip(parts, keys)]

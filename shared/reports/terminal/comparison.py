@@ -48,7 +48,7 @@ def comparison_text(
     if not certain or max(map(len, aligned([head, *lines], left).split("\n"))) + 2 + _DRAWN > width:
         return narrow
     axis = _axis(rows)
-    drawn = [quiet(_scale(axis)), *(Styled(_drawing(row, axis), "data") for row in rows)]
+    drawn = [quiet(_scale(axis, 100 if percent else 1)), *(Styled(_drawing(row, axis), "data") for row in rows)]
     wide = [[*line[:ends], drawing, *line[ends:]] for line, drawing in zip([list(map(quiet, head)), *lines], drawn)]
     return aligned(wide, left={0, ends, len(head)}, paint=paint)
 
@@ -95,10 +95,10 @@ def _place(value: float, axis: tuple[float, float]) -> int:
     return round((value - low) / (high - low) * (_DRAWN - 1))
 
 
-def _scale(axis: tuple[float, float]) -> str:
-    """The labels above the drawings: the ends of the axis, and 0."""
+def _scale(axis: tuple[float, float], factor: int) -> str:
+    """The labels above the drawings: the ends of the axis times a factor, and 0."""
     zero, line = _place(0.0, axis), [" "] * _DRAWN
-    low, high = (f"{end:+.2g}" for end in axis)
+    low, high = (f"{factor * end:+.2g}" for end in axis)
     if zero > len(low):
         line[: len(low)] = low
     if _DRAWN - 1 - zero > len(high):
