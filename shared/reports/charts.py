@@ -160,7 +160,7 @@ def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_r
 
 def even_edges(low: float, high: float, number: int) -> np.ndarray:
     """The edges of so many bins of one width; the range of huge scores may be beyond the largest float."""
-    scale = 1.0 if math.isfinite(high - low) else 2.0
+    scale = 1.0 if math.isfinite(float(high) - float(low)) else 2.0
     return np.linspace(low / scale, high / scale, number + 1) * scale
 
 

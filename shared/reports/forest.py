@@ -15,6 +15,7 @@ from .terminal.numbers import with_arrow
 
 _COLORS = {"first": DETECTORS[0], "second": DETECTORS[1], None: QUIET}
 _ROW, _MARGIN = 0.32, 1.1  # inches
+_LONGEST = 40  # characters of a name
 
 
 class Interval(NamedTuple):
@@ -67,6 +68,15 @@ def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str =
     _draw(rows, Path(path), title, zero=False, legend={})
 
 
+def _shortened(name: str) -> str:
+    """A name that leaves room for the drawing: a long one without its middle.
+
+    >>> _shortened("auroc ↑"), len(_shortened(60 * "x"))
+    ('auroc ↑', 40)
+    """
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
+
+
 def _draw(rows: Sequence[Interval], path: Path, title: str, *, zero: bool, legend: Mapping[str, str]) -> None:
     """Draw rates in one panel, and counts and ratios beyond 1 in another."""
     if not rows:
@@ -91,7 +101,7 @@ def _draw(rows: Sequence[Interval], path: Path, title: str, *, zero: bool, legen
             axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9)
         if zero:
             axes.axvline(0, color=EDGE, linewidth=1, linestyle="--", zorder=0)
-        axes.set_yticks(range(len(panel)), [row.key for row in panel])
+        axes.set_yticks(range(len(panel)), [_shortened(row.key) for row in panel])
         axes.set_ylim(len(panel) - 0.5, -0.5)
         axes.grid(axis="x", color=LINE, linewidth=0.6)
         axes.spines[["top", "right", "left"]].set_visible(False)

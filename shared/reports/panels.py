@@ -65,7 +65,7 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
         edges = even_edges(edges[0] - 0.5, edges[0] + 0.5, _BINS)
     # a bin divided by the threshold has equal heights on both sides
     cuts = edges if marked is None else np.unique(np.append(edges, np.clip(marked.threshold, edges[0], edges[-1])))
-    bins = np.clip(np.searchsorted(edges, (cuts[:-1] + cuts[1:]) / 2) - 1, 0, _BINS - 1)
+    bins = np.clip(np.searchsorted(edges, cuts[:-1] / 2 + cuts[1:] / 2) - 1, 0, _BINS - 1)
     for side, name, color, hatch in zip(sides[1::-1], sides.names[::-1], (KNOWN, UNKNOWN), ("", "//////")):
         here = np.isfinite(side.scores)
         heights = np.histogram(side.scores[here], edges, weights=side.sizes[here] / max(1, side.total))[0][bins]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
 from openworld_metrics import METRICS, AccuracyK, OODBench, metric_class
-from openworld_metrics.cluster import beam_combine, pack, ray_aggregate, reduce_batches, unpack
+from openworld_metrics.cluster import beam_combine, compute_parquet, pack, ray_aggregate, reduce_batches, unpack
 from tests import cases
 from tests.examples import few, seeds
 from tests.splitting import batches
@@ -159,3 +163,37 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setitem(__import__("sys").modules, module, None)
         with pytest.raises(ImportError, match=f"expected {name} to be installed, got none: pip install {name}"):
             function("ood_bench")
+
+
+def test_columns_that_only_later_rows_or_files_have(tmp_path: Path) -> None:
+    rows = [
+        {"predictions": 0.1, "references": 0},
+        {"predictions": 0.9, "references": 1, "counts": 5},
+        {"predictions": 0.4, "references": 1},
+    ]
+    for batch in (rows, rows[::-1]):
+        with pytest.raises(ValueError, match="batch 0: expected a column counts in every row, got none in row 0"):
+            reduce_batches("ood_bench", [batch])
+    with pytest.raises(ValueError, match="expected a column predictions in every row, got none in row 1"):
+        reduce_batches("ood_bench", [[rows[0], {"references": 1}]])
+    plain = {"predictions": [0.1, 0.6, 0.4, 0.9], "references": [0, 0, 1, 1]}
+    pq.write_table(pa.table(plain), tmp_path / "0.parquet")
+    pq.write_table(pa.table({**plain, "counts": [1, 5, 2, 7]}), tmp_path / "1.parquet")
+    pytest.importorskip("dask")
+    with pytest.raises(ValueError, match="expected a column counts"):
+        compute_parquet("ood_bench", tmp_path)
+
+
+def test_missing_items_of_tensors() -> None:
+    rows = pa.array([[1, 2], [None, 3]], pa.list_(pa.int64(), 2))
+    tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [2]), rows)
+    with pytest.raises(ValueError, match="predictions: expected no missing values in tensors, got 1"):
+        reduce_batches("accuracyk", [pa.table({"predictions": tensors, "references": [0, 0]})])
+
+
+def test_options_that_come_as_iterators(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apache_beam", SimpleNamespace(CombineFn=object))
+    columns = {"predictions": [0, 1, 1, 0], "references": [0, 1, -1, -1], "open_scores": [0.1, 0.2, 0.9, 0.15]}
+    combine = beam_combine("openauc", risk_metrics=iter(["aurc", "augrc"]))
+    results = combine.extract_output(combine.add_input(combine.create_accumulator(), columns))
+    assert results == metric_class("openauc")(risk_metrics=["aurc", "augrc"]).compute(**columns)

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import AnomalySuite, compare
+from openworld_metrics import AnomalySuite, compare, metric_class
+from openworld_metrics.anomaly import pixel_bins
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
+from openworld_metrics.evaluation.detection import compare_detections
+from openworld_metrics.formats.boxes.dataset import Dataset, Detections
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
+from openworld_metrics.ranking import rows
 from tests.command.test_anomaly import Run, run as run  # the fixture
 from tests.evaluation.trees import Drawn, write_maps, write_tree
 
@@ -107,3 +111,61 @@ def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.Monke
     assert (code, errors) == (0, "")
     assert len(json.loads(output)["comparison"]["p_value"]) == 4
     assert "image_auroc_p_value" in Path("x.txt").read_text()
+
+
+def test_resamples_in_which_models_are_alike_are_ties() -> None:
+    """Regions of three pixels, whose shares are rounded: the difference of equal rates stays 0."""
+    rng = np.random.default_rng(0)
+    masks = np.zeros((10, 4, 8), int)
+    masks[5:, 1, 1:4] = 1
+    first = rng.integers(0, 9, (10, 4, 8)) / 4.0
+    second = first.copy()
+    second[5, 1, 1:4] -= 1.0  # an image that a third of the resamples lack
+    metric = metric_class("anomaly_suite")(levels="pixel", integration_limits=[1.0])
+    table = compare(metric, first, second, references=masks, n_resamples=400)
+    verdicts = {
+        key: (low, p, better) for key, low, p, better in zip(*(table[n] for n in ("key", "low", "p_value", "better")))
+    }
+    assert verdicts["aupro@1.0"][0] == 0.0
+    assert 0.5 < verdicts["aupro@1.0"][1] < 0.8
+    assert {better for *_, better in verdicts.values()} == {None}
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "anomaly_suite"])
+def test_merged_rows_of_two_models_are_merged_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "MAX_ROWS", 16)
+    monkeypatch.setattr(pixel_bins, "MAX_BINS", 16)
+    rng = np.random.default_rng(1)
+    if name == "ood_bench":
+        references = rng.random(300) < 0.4
+        first = rng.normal(size=300) + references
+        metric = metric_class(name)(metrics=["auroc", "fpr95tpr"])
+    else:
+        references = np.zeros((12, 8, 8), bool)
+        references[6:, 2:4, 2:5] = True
+        first = rng.normal(size=references.shape) + references
+        metric = metric_class(name)(levels="pixel", integration_limits=[0.3])
+    second = first.copy()
+    second[-1] -= 0.5
+    one, other = (
+        compare(metric, *both, references=references, n_resamples=200) for both in ((first, second), (second, first))
+    )
+    for table in (one, other):
+        assert {*table["better"]} == {None}
+        assert min(table["p_value"]) > 0.5
+    assert one["low"] == [-high + 0.0 for high in other["high"]]
+
+
+def test_a_second_detector_of_other_objects_is_refused() -> None:
+    true = {"boxes": np.asarray([[0.0, 0, 9, 9]]), "labels": np.asarray([0]), "ignored": np.zeros(1, np.int64)}
+    found = {"boxes": true["boxes"], "labels": true["labels"], "scores": np.asarray([0.5])}
+    names = {0: "cat", 1: "dog"}
+    first, other = (
+        Detections(Dataset(["a"], [{**true, "labels": np.asarray([label])}], names, [None], [(9, 9)], [0]), [found])
+        for label in (0, 1)
+    )
+    with pytest.raises(ValueError, match="references: expected the same of first and of second, got others"):
+        compare_detections(first, other, [0], unknown_class_id=9)
+    renamed = first._replace(dataset=first.dataset._replace(classes={0: "dog", 1: "cat"}))
+    with pytest.raises(ValueError, match="expected classes of the same ids and names"):
+        compare_detections(first, renamed, [0], unknown_class_id=9)

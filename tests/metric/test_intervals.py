@@ -407,3 +407,30 @@ def test_an_error_names_the_model() -> None:
         compare("ood_bench", {**good, "labels": [0, 1]}, good, references=[0, 1])
     once = [{"predictions": [0.1, 0.2, 0.3], "references": (i % 2 for i in range(3))} for _ in range(2)]
     assert compare("ood_bench", *once, metrics="auroc", n_resamples=2)["first"] == [0.5]
+
+
+def test_rows_without_samples_are_never_drawn() -> None:
+    """Where there are as many rows as samples, some rows may have none, and others several."""
+    for counts in ([0, 2, 1, 1], [3, 0, 0], [1, 1, 1]):
+        rng = np.random.default_rng(0)
+        drawn = np.mean([draw(rng, np.asarray(counts)) for _ in range(4000)], axis=0)
+        assert np.abs(drawn - counts).max() < 0.1
+        assert not drawn[np.asarray(counts) == 0].any()
+
+
+def test_an_interval_holds_the_value_where_merged_rows_are_as_many_as_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "MAX_ROWS", 32)
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(size=64), rng.normal(2, 1, 64)])  # 32 quantiles of either side: 64 rows
+    metric = metric_class("ood_bench")(metrics=["auroc"], confidence_level=0.9, n_resamples=50)
+    results = metric.compute(predictions=scores, references=np.repeat([0, 1], 64))
+    assert results["auroc_low"] < results["auroc"] < results["auroc_high"]
+
+
+def test_intervals_of_perfect_maps_are_points() -> None:
+    """Shares of a region's pixels add up to one, whatever its size."""
+    masks = np.zeros((4, 60, 60), np.uint8)
+    masks[1:].reshape(3, -1)[:, :1003] = 1
+    options: dict[str, Any] = dict(levels="pixel", confidence_level=0.9, n_resamples=20)
+    results = metric_class("anomaly_suite")(**options).compute(predictions=masks.astype(np.float32), references=masks)
+    assert (results["aupro@0.3_low"], results["aupro@0.3"], results["aupro@0.3_high"]) == (1.0, 1.0, 1.0)

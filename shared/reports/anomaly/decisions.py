@@ -43,6 +43,8 @@ def decisions_section(model: Model) -> Section:
         f"{model.name}, {each} at {model.thresholds_in_words}: {missed:,} of {detected + missed:,} defects are missed, "
         f"{alarms:,} of {alarms + kept:,} normal images are false alarms."
     )
+    if len({group.partition("/")[0] for group in groups}) < len(groups):
+        lead += " Normal images count once in each group of their category, at its threshold."
     body = grid(*cards, columns=min(3, len(cards)))
     if len(groups) > _FULL:
         each_of = grid(*(_card_of(model, group) for group in groups), columns=3)

@@ -21,7 +21,8 @@ def headline_html(numbers: Numbers, names: Sequence[str]) -> str:
         figures.append(Figure(key, results[key], low, high, numbers.higher(key), meaning(key)))
     if numbers.comparison is not None and "low" in numbers.comparison:
         table = _sure_rows(numbers.comparison, numbers.keys)
-    groups = results["groups"]["group"]
+    every = results["groups"]["group"]
+    groups = [name for name in every if not any(other.startswith(f"{name}/") for other in every)]
     kind = "groups" if any("/" in name for name in groups) else "categories"
     note = f"mean of {len(groups)} {kind}" if len(groups) > 1 else ""
     if numbers.of_images_only:

@@ -48,7 +48,8 @@ def image_with_boxes(
     shown = shown_boxes(boxes)
     source = None
     if path is not None:
-        source, size = photograph(path, side, quality)
+        source, own = photograph(path, side, quality)
+        size = size or own  # the picture is scaled to the size that the data set says, in which boxes lie
     reach = [max([1.0, *(box.box[end] for box in boxes)]) for end in (2, 3)]
     width, height = size or (round(reach[0]), round(reach[1]))
     letters = max(width, height) / 18
