@@ -21,6 +21,7 @@ DEVICE, CPU = torch.device("cuda:0"), torch.device("cpu")
 DEVICES = {"cpu": CPU, "cuda": DEVICE, "cuda:0": DEVICE}
 COPY_BETWEEN_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}
 TO_CPU = {torch.Tensor.cpu, torch.Tensor.__reduce_ex__}  # pickling is a copy too
+UNSIGNED = {torch.uint16, torch.uint32, torch.uint64}
 VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__}
 FROM_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray}
 DIVISIONS = {
@@ -84,6 +85,8 @@ class EmulatedCuda(TorchFunctionMode):
         # a device takes CPU tensors of no dimension as scalars
         if emulated and any(x.ndim for x in on_cpu) and function not in COPY_BETWEEN_DEVICES:
             raise RuntimeError(f"Expected all tensors to be on the same device, but got {DEVICE} and cpu: {function}")
+        if function is torch.Tensor.__getitem__ and emulated[0].dtype in UNSIGNED and isinstance(args[1], torch.Tensor):
+            raise NotImplementedError(f'"index_cuda" not implemented for {emulated[0].dtype}')
         reads_each = function in FROM_NUMBERS and isinstance(args[0], (list, tuple))
         to_cpu = function in TO_CPU or CPU in devices or (reads_each and DEVICE not in devices)
         to_cpu |= function in COPY_BETWEEN_DEVICES and not isinstance(args[0], EmulatedCudaTensor)

@@ -91,6 +91,8 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
+_NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
+_TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
 
 def is_numpy_array(x: Any) -> bool:
@@ -147,7 +149,7 @@ def as_array(x: Any, name: str) -> Array:
         return _from_tensor(x, name)
     x = without_arrow(x)
     array = np.asarray(x) if hasattr(x, "__array__") else None
-    if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
+    if array is not None and array.dtype.name.startswith(_NOT_IN_NUMPY):  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
@@ -177,7 +179,7 @@ def _from_tensor(x: Any, name: str) -> Array:
     if x.device.type != "cpu":
         return _without_wide_unsigned(x, name)
     try:
-        return _without_bfloat16(x.resolve_neg()).numpy()
+        return _in_type_of_numpy(x.resolve_neg()).numpy()
     except (TypeError, RuntimeError) as error:
         raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
 
@@ -262,11 +264,11 @@ def _without_wide_unsigned(x: Any, name: str) -> Array:
 
 def to_numpy(x: Array) -> np.ndarray:
     """Return a checked array as a NumPy array (a transfer when it lives on an accelerator)."""
-    return x if isinstance(x, np.ndarray) else _without_bfloat16(x).cpu().numpy()
+    return x if isinstance(x, np.ndarray) else _in_type_of_numpy(x).cpu().numpy()
 
 
-def _without_bfloat16(x: Any) -> Any:
-    return x.float() if is_bfloat16(x) else x  # NumPy has no bfloat16
+def _in_type_of_numpy(x: Any) -> Any:
+    return x.float() if str(x.dtype).startswith(_TENSORS_NOT_IN_NUMPY) else x
 
 
 def on_device(x: Array, like: Array) -> Array:
@@ -834,7 +836,8 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
-        return as_dense(column, name)
+        # on a device, torch takes no rows of unsigned integers
+        return as_dense(column, name) if device_of(column) is None else as_array(column, name)
     column = without_arrow(column)
     if isinstance(column, Sequence):  # of tables too, which an array might stack
         return column if isinstance(column, (list, tuple)) else list(column)

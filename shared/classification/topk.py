@@ -92,7 +92,8 @@ def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool
     """The state of a batch of scores: see `reduce_topk_scores`."""
     predictions = as_matrix(predictions, "predictions")
     if predictions.ndim == 2 and not is_floating(predictions):
-        raise ValueError(f"predictions: expected (N, C) floating scores, got {predictions.dtype} class ids")
+        dtype = str(predictions.dtype).removeprefix("torch.")
+        raise ValueError(f"predictions: expected (N, C) floating scores, got {dtype} class ids")
     return topk_state(predictions, references, ignore_unknown=ignore_unknown)
 
 

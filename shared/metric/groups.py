@@ -193,7 +193,8 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list if it does not hold numbers."""
     if is_torch_array(column):
-        return as_dense(column, name)
+        # on a device, torch takes no rows of unsigned integers
+        return as_dense(column, name) if device_of(column) is None else as_array(column, name)
     column = without_arrow(column)
     if isinstance(column, Sequence):  # of tables too, which an array might stack
         return column if isinstance(column, (list, tuple)) else list(column)

@@ -213,6 +213,8 @@ def test_unsigned_columns(dtype: str, to_cuda: To) -> None:
     labels, scores = (torch.tensor(x).to(getattr(torch, dtype)) for x in ([0, 1, 0, 1], [3, 250, 1, 2]))
     on_device, on_cpu = ({"predictions": send(scores), "references": send(labels)} for send in (to_cuda, np.asarray))
     assert om.OODBench().compute(**on_device) == om.OODBench().compute(**on_cpu)
+    groups = ["a", "a", "b", "b"]
+    assert om.OODBench().compute(**on_device, groups=groups) == om.OODBench().compute(**on_cpu, groups=groups)
     ids = [[1, 0], [1, 0], [0, 1], [0, 1]]
     first, second = (
         om.AccuracyK(k_list=(1,)).compute(
@@ -221,6 +223,25 @@ def test_unsigned_columns(dtype: str, to_cuda: To) -> None:
         for send in (to_cuda, np.asarray)
     )
     assert first == second
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "bfloat16"])
+def test_floats_that_numpy_does_not_have(dtype: str, to_cuda: To) -> None:
+    """They are read on the CPU as on a device."""
+    wide = torch.tensor([0.5, 1.75, -2.0, 0.0625])
+    labels, scores = torch.tensor([0, 1, 0, 1]), wide.to(getattr(torch, dtype))
+    expected = om.OODBench().compute(predictions=wide, references=labels)
+    assert om.OODBench().compute(predictions=scores, references=labels) == expected
+    assert om.OODBench().compute(predictions=to_cuda(scores), references=to_cuda(labels)) == expected
+    rows = scores.reshape(2, 2), torch.tensor([0, 1])
+    expected = om.AUTKC(k_list=(1,)).compute(predictions=rows[0].float(), references=rows[1])
+    assert om.AUTKC(k_list=(1,)).compute(predictions=rows[0], references=rows[1]) == expected
+    assert om.AUTKC(k_list=(1,)).compute(predictions=to_cuda(rows[0]), references=to_cuda(rows[1])) == expected
+
+
+def test_class_ids_on_a_device_where_scores_are_expected(to_cuda: To) -> None:
+    with pytest.raises(ValueError, match=r"expected \(N, C\) floating scores, got int8 class ids"):
+        om.AUTKC().compute(predictions=to_cuda(torch.zeros((2, 3), dtype=torch.int8)), references=[0, 1])
 
 
 def test_integers_that_no_type_of_a_device_holds(to_cuda: To) -> None:
