@@ -12,6 +12,7 @@ from ..formats.tables.arrow import column_of
 from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
+from .chosen import chosen_columns
 
 
 def reduce_batches(
@@ -23,8 +24,8 @@ def reduce_batches(
     or Polars data frames, dicts of columns, or lists of rows as dicts; columns, a mapping from the metric's columns to
     the batches' columns, by default of equal names; options of the metric.
     Returns the state, as `Metric.state()` does; without rows it is empty. Equal rows are counted if values are few.
-    Raises TypeError for a batch of another type, ValueError for a batch that lacks a column, and the metric's errors,
-    all with the number of the batch, counted from 0.
+    Raises TypeError for a single batch, and for a batch of another type, ValueError for a batch that lacks a column,
+    and the metric's errors, these with the number of the batch, counted from 0.
 
     >>> from openworld_metrics import OODBench
     >>> batches = [{"score": [0.1, 0.6], "label": [0, 0]}, {"score": [0.4, 0.9], "label": [1, 1]}]
@@ -34,6 +35,8 @@ def reduce_batches(
     {'auroc': 0.75}
     """
     metric = metric_class(name)(**options)
+    if isinstance(batches, Mapping) or hasattr(batches, "columns") or _is_arrow(batches):
+        raise TypeError(f"batches: expected an iterable of them, got a single {type(batches).__name__}: [x]")
     for i, batch in enumerate(batches):
         with named(f"batch {i}"):
             metric.add_batch(**columns_of(batch, columns, metric))
@@ -49,8 +52,7 @@ def counted_state(metric: Metric) -> dict[str, np.ndarray]:
 def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) -> dict[str, Any]:
     """The columns of a batch by their names in the metric, as arrays or as the batch holds them."""
     there = _names(batch)
-    if columns is None:
-        columns = {name: name for name in metric.columns if name in (*metric.required, *there)}
+    columns = chosen_columns(columns, there, metric)
     missing = [name for name in columns.values() if name not in there]
     if missing and not (isinstance(batch, Sequence) and not batch):
         raise ValueError(f"expected a column {missing[0]}, got {', '.join(map(str, there)) or 'none'}")

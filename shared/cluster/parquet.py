@@ -14,7 +14,7 @@ the current `distributed.Client` computes; without a client, processes of this m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -30,14 +30,14 @@ from .tasks import Cluster, engine
 
 def compute_parquet(
     name: str,
-    source: str | Path | list[str],
+    source: str | Path | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Compute a metric over a Parquet data set, with Dask.
 
-    Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
-    Arrow knows, such as s3://…; columns, a mapping from the metric's columns to the data set's, by default of equal
+    Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, an address that Arrow knows, such as
+    s3://…, or a list of these; columns, a mapping from the metric's columns to the data set's, by default of equal
     names; among them `groups`, which may have missing values; options of the metric.
 
     States count equal rows, and their size is bounded however many samples there are,

@@ -17,6 +17,7 @@ from ..formats.tables.arrow import column_of
 from ..formats.tables.parquet_footer import Chunk, column_chunks
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
+from .chosen import chosen_columns
 
 BATCH_BYTES = 1 << 24
 BUFFER_BYTES = 1 << 22  # read at once from a column, which may be larger than memory
@@ -37,19 +38,23 @@ class RowGroup:
 
 
 def list_row_groups(
-    source: str | Path | list[str], columns: Mapping[str, str] | None, metric: Metric
+    source: str | Path | Sequence[str | Path], columns: Mapping[str, str] | None, metric: Metric
 ) -> tuple[dict[str, str], list[RowGroup]]:
     """The columns to read, by their names in the metric, and the row groups of all files, from their footers.
 
-    Raises ValueError for a file that is not Parquet or lacks a column.
+    Raises ValueError for a file that is not Parquet or lacks a column, and where there is no file.
     """
     import pyarrow.dataset as ds  # takes pandas along, which workers need not import for it
 
-    data = ds.dataset(source if isinstance(source, list) else str(source), format="parquet")
-    fragments = [*data.get_fragments()]
-    if not columns:  # a column of any file is one of all: the next lines refuse files that lack it
-        there = {name for fragment in fragments for name in fragment.physical_schema.names}
-        columns = {name: name for name in metric.columns if name in metric.required or name in there}
+    places = [source] if isinstance(source, (str, Path)) else source
+    fragments = [file for place in places for file in ds.dataset(str(place), format="parquet").get_fragments()]
+    if not fragments:
+        raise ValueError(
+            f"source: expected Parquet files, got none in {', '.join(map(str, places)) or 'an empty list'}"
+        )
+    # a column of any file is one of all: the next lines refuse files that lack it
+    everywhere = {name for fragment in fragments for name in fragment.physical_schema.names}
+    columns = chosen_columns(columns, everywhere, metric)
     names = list(columns.values())
     groups = []
     for fragment in fragments:
@@ -57,14 +62,15 @@ def list_row_groups(
             there = fragment.physical_schema.names
             missing = [name for name in names if name not in there]
             if missing:
-                raise ValueError(f"expected a column {missing[0]}, got {', '.join(there)}")
+                hint = "; names of folders are not read" if f"{missing[0]}=" in fragment.path else ""
+                raise ValueError(f"expected a column {missing[0]}, got {', '.join(there)}{hint}")
             metadata = fragment.metadata
             with fragment.filesystem.open_input_file(fragment.path) as file:
                 chunks = column_chunks(file)
         for i in range(metadata.num_row_groups):
             size = _unpacked_bytes(chunks[i], names)
             groups.append(RowGroup(fragment.path, fragment.filesystem, i, metadata.row_group(i).num_rows, size))
-    return dict(columns), groups
+    return columns, groups
 
 
 def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from tests.splitting import batches
 
 SCORES: dict[str, Any] = {"score": [0.1, 0.6, 0.4, 0.9, 0.2], "label": [0, 0, 1, 1, 1], "n": [1, 2, 1, 1, 0]}
 COLUMNS = {"predictions": "score", "references": "label", "counts": "n"}
+BOXES = {"predictions": [[[0, 0, 4, 4, 0.9, 1]]], "references": [[[0, 0, 4, 4, 1]]], "counts": [3]}
 EXPECTED = OODBench().compute(predictions=SCORES["score"], references=SCORES["label"], counts=SCORES["n"])
 
 
@@ -107,6 +109,24 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "batch 1: counts: expected integers of at least 0, got -1 at position 3",
     ),
     (lambda: reduce_batches("ood_bench", [SCORES], {"scorez": "score"}), TypeError, "has no argument 'scorez'"),
+    (
+        lambda: reduce_batches("ood_bench", [SCORES], ["score"]),
+        TypeError,
+        "columns: expected a mapping from the metric's columns to the data's, got list",
+    ),
+    (
+        lambda: reduce_batches("openset_detection", [BOXES], known_classes=[1]),
+        TypeError,
+        "batch 0: openset_detection has no argument 'counts'",
+    ),
+    *(
+        (
+            partial(reduce_batches, "ood_bench", single, COLUMNS),
+            TypeError,
+            f"batches: expected an iterable of them, got a single {type(single).__name__}: [x]",
+        )
+        for single in (SCORES, pa.table(SCORES), pa.RecordBatch.from_pydict(SCORES), pd.DataFrame(SCORES))
+    ),
 ]
 
 
@@ -153,6 +173,7 @@ def test_columns_of_the_same_names_and_rows_that_are_counted() -> None:
     rows = pa.table({"predictions": np.zeros((50, 1), int).tolist(), "references": [0, 1] * 25, "other": range(50)})
     state = reduce_batches("accuracyk", rows.to_batches(max_chunksize=7))
     assert state["counts"].tolist() == [25, 25]
+    assert same(reduce_batches("accuracyk", [rows], {}), state)
     metric = AccuracyK()
     metric.merge(unpack(pack(state)))
     assert metric.compute() == {"accuracy": 0.5}

@@ -84,13 +84,25 @@ def test_what_needs_the_boxes(options: cases.Options, load: Load, tmp_path: Path
 
 
 @pytest.mark.usefixtures("client")
+def test_counts_of_a_metric_that_takes_none(tmp_path: Path) -> None:
+    boxes = {"predictions": [[[0.0, 0, 4, 4, 0.9, 1]]], "references": [[[0.0, 0, 4, 4, 1]]], "counts": [3]}
+    pq.write_table(pa.table(boxes), tmp_path / "boxes.parquet")
+    with pytest.raises(TypeError, match="openset_detection has no argument 'counts'"):
+        compute_parquet("openset_detection", tmp_path / "boxes.parquet", known_classes=[1])
+
+
+@pytest.mark.usefixtures("client")
 def test_named_columns_and_a_list_of_files(load: Load, tmp_path: Path) -> None:
     columns, options = cases.draw("ood_bench", 9)
     write({"s": columns["predictions"], "y": columns["references"]}, tmp_path)
     names = {"predictions": "s", "references": "y"}
     files = [str(path) for path in sorted(tmp_path.glob("*.parquet"))]
-    computed = compute_parquet("ood_bench", files, names, **options)
-    assert computed == load("ood_bench").compute(**columns, **options)
+    expected = load("ood_bench").compute(**columns, **options)
+    assert compute_parquet("ood_bench", files, names, **options) == expected
+    half = tmp_path / "half"
+    half.mkdir()
+    Path(files[0]).rename(half / "0.parquet")
+    assert compute_parquet("ood_bench", (half, *files[1:]), names, **options) == expected
     with pytest.raises(ValueError, match="expected a column t, got s, y"):
         compute_parquet("ood_bench", tmp_path, {"predictions": "t"})
 
@@ -108,8 +120,18 @@ def test_what_is_asked_for_is_checked(tmp_path: Path) -> None:
     write(columns, tmp_path)
     with pytest.raises(TypeError, match="ood_bench has no argument 'metric'"):
         compute_parquet("ood_bench", tmp_path, metric="auroc")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        compute_parquet("ood_bench", tmp_path / "nowhere")
+    for source in (tmp_path / "nowhere", [tmp_path, tmp_path / "nowhere"]):
+        with pytest.raises(FileNotFoundError, match="nowhere"):
+            compute_parquet("ood_bench", source)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"source: expected Parquet files, got none in .*empty"):
+        compute_parquet("ood_bench", tmp_path / "empty")
+    with pytest.raises(ValueError, match="source: expected Parquet files, got none in an empty list"):
+        compute_parquet("ood_bench", [])
+    (tmp_path / "references=0").mkdir()
+    pq.write_table(pa.table({"predictions": [0.1]}), tmp_path / "references=0" / "0.parquet")
+    with pytest.raises(ValueError, match="expected a column references, got predictions; names of folders are not"):
+        compute_parquet("ood_bench", tmp_path / "references=0", {"references": "references"})
 
 
 def test_no_samples_in_any_file(client: Any, tmp_path: Path) -> None:
