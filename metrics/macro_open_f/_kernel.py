@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
@@ -230,7 +231,8 @@ def no_number(array: np.ndarray) -> str:
     kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
     at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
     position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    return f"{kind}{values[place]!r:.100}{position}"
+    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
+    return f"{kind}{values[place]!r:.100}{position}{hint}"
 
 
 def _is_number(value: Any) -> bool:

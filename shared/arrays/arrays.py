@@ -14,6 +14,7 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,8 @@ def no_number(array: np.ndarray) -> str:
     kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
     at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
     position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    return f"{kind}{values[place]!r:.100}{position}"
+    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
+    return f"{kind}{values[place]!r:.100}{position}{hint}"
 
 
 def _is_number(value: Any) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from openworld_metrics.formats.tables.arrow import from_arrow
+from openworld_metrics import OODBench
+from openworld_metrics.formats.tables.arrow import from_arrow, ids_of
 from tests.package.test_rooms import loaded_by
 
 NUMBERS = [
@@ -52,6 +54,21 @@ def test_what_is_no_number() -> None:
     words = pa.array(["a", "b", "a"])
     for column in (words, words.dictionary_encode(), pa.array([1, 2]).cast(pa.timestamp("s")), pa.array([b"a"])):
         assert repr(from_arrow(column)) == repr(column.to_numpy(zero_copy_only=False))
+
+
+def test_decimals() -> None:
+    whole = pa.array([Decimal(3), Decimal(2**62 + 1), None], pa.decimal128(38, 0))
+    assert from_arrow(whole[:2]).tolist() == [3, 2**62 + 1]
+    assert ids_of(pa.chunked_array([whole[:1], whole[1:]])).tolist() == [3, 2**62 + 1, None]
+    with pytest.raises(ValueError, match="expected no missing values, got 1"):
+        from_arrow(whole)
+    with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
+        from_arrow(pa.array([Decimal(2**70)], pa.decimal128(38, 0)))
+    prices = [Decimal("0.5"), Decimal("0.25")]
+    for scores in (prices, from_arrow(pa.array(prices))):
+        message = r"expected numbers, got Decimal\('0\.50?'\) at position 0; cast decimals to integers or floats"
+        with pytest.raises(TypeError, match=message):
+            OODBench().compute(predictions=scores, references=[0, 1])
 
 
 def test_a_table_of_numbers_loads_no_pandas(tmp_path: Path) -> None:

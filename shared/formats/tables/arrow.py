@@ -19,8 +19,7 @@ def from_arrow(column: Any, *, gaps: bool = False, first: int = 0) -> Any:
     Raises ValueError for missing values, with the position of the first, where rows are counted from `first`; with
     `gaps`, missing numbers become NaN.
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = _one_array(column)
     if _refused_gaps(column, gaps):
         position = first + pc.index(pc.is_null(column), value=True).as_py()
         raise ValueError(f"expected no missing values, got {column.null_count}, the first at position {position}")
@@ -47,8 +46,7 @@ def ids_of(column: Any) -> Any:
     >>> ids_of(pa.array([2**53 + 1, None])).tolist(), ids_of(pa.array([18262], pa.date32())).tolist()
     ([9007199254740993, None], ['2020-01-01'])
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = _one_array(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_temporal(column.type):
@@ -62,6 +60,15 @@ def column_of(table: Any, name: str, *, ids: bool = False, first: int = 0) -> An
     """The column of an Arrow table or batch as an array; with `ids`, by `ids_of`. Errors say the name."""
     with named(name):
         return ids_of(table.column(name)) if ids else from_arrow(table.column(name), first=first)
+
+
+def _one_array(column: Any) -> Any:
+    """A column in one piece; decimals without a fraction, as SQL's sum of integers gives them, are integers."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:
+        return pc.cast(column, pa.int64())
+    return column
 
 
 def _refused_gaps(column: Any, gaps: bool) -> bool:
