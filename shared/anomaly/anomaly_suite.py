@@ -60,7 +60,7 @@ class AnomalySuite(Metric):
     components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
     min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
     pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
-    per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
+    per_image: add the table of images (see `per_image_table`), at the thresholds chosen, else those of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
 
     Raises ValueError if a level has only one class.
@@ -186,11 +186,18 @@ class AnomalySuite(Metric):
         check_thresholds_exist(results)
         if not self.per_image:
             return {}
-        best = {level: results.get(f"{level}_f1_max") for level in LEVELS}
-        thresholds = {f"{level}_threshold": None if rate is None else rate.threshold for level, rate in best.items()}
+        thresholds = {f"{level}_threshold": self._threshold_of_table(level, results) for level in LEVELS}
         pimo = prepared.judges.get("pimo")
         of_images = pimo.of_images if isinstance(pimo, PimoRates) else None
         return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
+
+    def _threshold_of_table(self, level: str, results: Results) -> float | None:
+        """The threshold chosen, else that of the best F1; None where the best F1 has none, or is no result."""
+        best: Any = results.get(f"{level}_f1_max")
+        if best is None or best.threshold is None:
+            return None
+        chosen: float | None = getattr(self, f"{level}_threshold")
+        return best.threshold if chosen is None else chosen
 
     def counts_rows(self) -> bool:
         """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""

@@ -66,6 +66,13 @@ def test_by_hand() -> None:
     # pixels from 0.8 on: two of three, and one of the second image; nothing overlaps in the third
     assert table["iou"] == [2 / 3, 0.0, None]
     assert table["decision"] == table["label"] == [1, 0, 0]
+    # the image at a chosen threshold is not above it; of the pixels above theirs, one of three and none of none overlap
+    chosen = AnomalySuite(per_image=True, image_threshold=0.3, pixel_threshold=0.85)
+    table = chosen.compute(predictions=maps, references=masks)["per_image"]
+    assert table["iou"] == [1 / 3, None, None]
+    assert table["decision"] == [1, 1, 0]
+    only_pixels = AnomalySuite(per_image=True, levels="pixel", image_threshold=0.3)
+    assert "decision" not in only_pixels.compute(predictions=maps, references=masks)["per_image"]
 
 
 def test_columns_that_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
