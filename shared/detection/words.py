@@ -20,7 +20,7 @@ OUTCOME_WORDS = (
     "known, wrong class",
     "known, called unknown",
     "unknown, called known",
-    "missed object",
+    "object, not found",
     "nothing there",
     "ignored object",
     "left out, its class counts nowhere",
@@ -55,7 +55,7 @@ def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
 def outcomes_in_words(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     """Outcomes of predictions and of objects, as places in `OUTCOME_WORDS`, int64.
 
-    An object has the outcome of the prediction that takes it; otherwise it is missed or ignored. A prediction that
+    An object has the outcome of the prediction that takes it; otherwise it is not found, or ignored. A prediction that
     takes no object matches none, lies on an ignored one, or is left out for its class.
     """
     boxes = outcomes.boxes

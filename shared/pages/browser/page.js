@@ -251,8 +251,15 @@
       whole.querySelectorAll(".way").forEach((arrow) => arrow.remove());
       return whole.textContent.trim();
     };
+    // the ends of an interval have columns of their own
+    const ends = (cell) => [0, 1].map((i) => cell.querySelectorAll(".interval [data-full]")[i]?.dataset.full);
+    const all = (side, row) => [...row.cells].flatMap((cell, i) => {
+      if (!("interval" in (side.rows[0].cells[i]?.dataset ?? {}))) return [text(cell)];
+      if (cell.tagName === "TH") return ["", "_low", "_high"].map((end) => text(cell) + end);
+      return [cell.querySelector("[data-full]")?.dataset.full ?? text(cell), ...ends(cell)];
+    });
     const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
-      ...(side.caption ? [[side.caption.innerText]] : []), ...[...side.rows].map((row) => [...row.cells].map(text)),
+      ...(side.caption ? [[side.caption.innerText]] : []), ...[...side.rows].map((row) => all(side, row)),
     ]);
     save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
   };

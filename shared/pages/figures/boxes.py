@@ -49,14 +49,14 @@ STYLES = {
     WRONG_CLASS: Style("#a06a00", "dash", "≠"),
     CALLED_UNKNOWN: Style("#807600", "dashdot", "≠ unknown"),
     UNKNOWN_CALLED_KNOWN: Style(PURPLE, "longdash", "unknown!"),
-    MISSED: Style(ORANGE, "dot", "missed"),
+    MISSED: Style(ORANGE, "dot", "not found"),
     NO_OBJECT: Style(GREY, "solid", "–"),
     IGNORED: Style(GREY, "dot", "ignored"),
     LEFT_OUT: Style(GREY, "dashdot", "left out"),
 }
 OF_OBJECTS = (MISSED, IGNORED)  # outcomes of objects alone
 OBJECTS = ("known", "unknown", "no object")
-SAID = ("its class", "another class", "unknown", "missed")
+SAID = ("its class", "another class", "unknown", "not found")
 CALLED = "called"
 
 

@@ -23,6 +23,7 @@ FATE_COLORS = {
     "both": GREY,
     "missed": ORANGE,
 }
+_WORDS = {"both": "badly placed, wrong class"}
 
 
 def draw_fates(computed: Computed) -> go.Figure:
@@ -37,7 +38,7 @@ def draw_fates(computed: Computed) -> go.Figure:
             x=[row[3] for row in of_fate],
             y=sides,
             orientation="h",
-            name=fate,
+            name=_WORDS.get(fate, fate),
             text=[str(count) if count else "" for count in counts],
             customdata=[[fate, *one] for one in zip(sides, counts)],
             meta={"kind": FATE},  # a click lists the images with such objects

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,14 @@ from .computed import Computed
 from .decisions import said_at
 from .digits import short
 from .roc import Curve, draw_roc_curves, overlay
-from .style import BLUE, LINES, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, legend_title, photograph_behind
+from .style import BLUE, GREY, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, legend_title, photograph_behind
 from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels drawn along each side of a map
 MAX_BESIDE = 4  # maps, one per detector
 GAP = 0.05  # between maps, as a share of the width
 MAX_EDGES = 20_000  # edges between pixels in an outline
+_DASHES = ("dash", "dot", "dashdot", "longdash")  # of the limits
 _FINE = 100 * MAX_POINTS  # points of a PRO curve, of which only a small part may be drawn
 
 
@@ -144,8 +146,8 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
         curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
     hover = "%{text}<br>FPR of pixels %{x:.3f}, mean overlap %{y:.3f}"
     overlay(fig, curves, "fpr", "pro", hover, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
-    for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
-        line = dict(color=color, dash=dash, width=2)
+    for (limit, value), dash in zip(sorted(areas.items(), reverse=True), cycle(_DASHES)):
+        line = dict(color=GREY, dash=dash, width=2)
         name = f"AUPRO@{limit:g} = {short(value)}"
         hover = f"{name}<extra></extra>"
         style: Any = dict(x=[limit, limit], y=[0, 1], name=name, mode="lines", line=line, showlegend=False)

@@ -89,8 +89,8 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
         label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
-        place = f"{page.name}-file{i}"
-        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
+        place, height = f"{page.name}-file{i}", 60 + 16 * -(-len(label) // 42)  # below all lines of the label
+        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=height, elem_id=place))
     with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
         for i, source in enumerate(page.sources):
             hint = "cells with or without names above, or text with commas, semicolons or tabs"

@@ -61,7 +61,7 @@ def _listed(computed: Computed, question: Mapping[str, Any], names: Sequence[str
             row, column = OBJECTS[first], SAID[second]
             counts = said[:, OBJECTS.index(row), SAID.index(column)].tolist()
             words = f"boxes on no object, called {column}" if row == OBJECTS[2] else f"{row} objects, called {column}"
-            words = words.replace("called missed", "missed")
+            words = words.replace("called not found", "not found")
     except (KeyError, TypeError, ValueError, IndexError):
         raise ValueError(UNKNOWN_QUESTION) from None
     return images_by_count(counts, names, words)

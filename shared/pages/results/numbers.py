@@ -93,8 +93,7 @@ def _lines(key: str, result: Any, thresholds: Callable[[float], str | None]) -> 
         return {key: number_html(value, shown=shown) + way(own.get("higher"))}
     text = number_html(result.value, share=result.share)
     if result.interval is not None:
-        low, high = (number_html(end, share=result.share) for end in result.interval)
-        text += f' <small class="interval">[{low}, {high}]</small>'
+        text += _interval_html(result.interval, result.share)
     if result.error is not None:
         text += f" <small>± {number_html(result.error, share=result.share)}</small>"
     lines = {key: text + way(result.higher)}
@@ -156,23 +155,38 @@ def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[st
     """A collapsed table among the results, with its first rows; if rows belong to images, buttons show these."""
     if images and "image" in columns:  # the buttons have the names
         columns = {key: column for key, column in columns.items() if key != "name"}
-    place = [*columns].index("image") if images and "image" in columns else None
-    head = "".join(f'<th scope="col">{html.escape(column)}{_way_of(column, kinds)}</th>' for column in columns)
-    lines = [*zip(*columns.values())]
-    shown = max(MAX_ROWS, len(images))
-    rows = []
-    for line in lines[:shown]:
-        cells = [f"<td>{number_html(value, share=is_share(key, kinds))}</td>" for key, value in zip(columns, line)]
-        if place is not None and line[place] < len(images):
-            cells[place] = f"<td>{image_button(line[place], images[line[place]])}</td>"
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    more = f"<p>… and {len(lines) - shown:,} more rows, in the JSON below</p>" if len(lines) > shown else ""
-    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    # an interval stands beside its number
+    ends = {key: (f"{key}_low", f"{key}_high") for key in columns if {f"{key}_low", f"{key}_high"} <= columns.keys()}
+    keys = [key for key in columns if not any(key in both for both in ends.values())]
+
+    def cell(key: str, row: int) -> str:
+        value, share = columns[key][row], is_share(key, kinds)
+        if key == "image" and images and value < len(images):
+            return image_button(value, images[value])
+        return number_html(value, share=share) + _interval_html([columns[end][row] for end in ends.get(key, ())], share)
+
+    head = "".join(
+        f'<th scope="col"{" data-interval" * (key in ends)}>{html.escape(key)}{_way_of(key, kinds)}</th>'
+        for key in keys
+    )
+    count = len(next(iter(columns.values()), ()))
+    shown = min(count, max(MAX_ROWS, len(images)))
+    rows = "".join(f"<tr>{''.join(f'<td>{cell(key, row)}</td>' for key in keys)}</tr>" for row in range(shown))
+    more = f"<p>… and {count - shown:,} more rows, in the JSON below</p>" if count > shown else ""
+    title = f"<summary>{html.escape(name)}, {count:,} rows</summary>"
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     label = html.escape(f"{name}, a table")
     wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
     save = save_rows(html.escape(name), "CSV of these rows" if more else "CSV")
     return f"<details{' open' if name == GROUPS else ''}>{title}{wide}{more}{save}</details>"
+
+
+def _interval_html(ends: Sequence[float | None], share: bool) -> str:
+    """The ends of an interval behind its number; "" without them."""
+    if not ends or None in ends:
+        return ""
+    low, high = (number_html(end, share=share) for end in ends)
+    return f' <small class="interval">[{low}, {high}]</small>'
 
 
 def _way_of(key: str, kinds: Kinds) -> str:

@@ -68,7 +68,7 @@ class Outputs:
                     self.cite = _code(None, words, IN_FRACTIONS)
                     self.in_percent.append(_code(None, words, IN_PERCENT))
             self.report = gr.HTML("", apply_default_css=False, elem_id=f"{name}-report")
-            drawn = f"Curves are drawn with {MAX_POINTS:,} points; numbers use all."
+            drawn = f"Curves of more than {MAX_POINTS:,} points are thinned; numbers use all."
             gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
 
     def _pictures(self, page: Page) -> list[Any]:

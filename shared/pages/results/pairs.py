@@ -91,7 +91,7 @@ def _line_html(names: tuple[str, str], key: str, row: Mapping[str, Any], reach: 
 
 def _interval(row: Mapping[str, Any], share: bool) -> str:
     low, high = (difference_html(row[end], share=share) for end in ("low", "high"))
-    return f"[{low}, {high}]"
+    return f'<span class="interval">[{low}, {high}]</span>'
 
 
 def _all_pairs(rates: Mapping[Key, Rate], pairs: Pairs) -> str:
@@ -108,7 +108,8 @@ def _all_pairs(rates: Mapping[Key, Rate], pairs: Pairs) -> str:
             cells = (before, html.escape(group), html.escape(name), *numbers, after)
             lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = f"<p>… and {len(lines) - MAX_PAIRS:,} more</p>" if len(lines) > MAX_PAIRS else ""
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(lines[:MAX_PAIRS])}</tbody></table>'
+    body = "".join(lines[:MAX_PAIRS])
+    table = f'<table class="results compared"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     region = f'<div class="wide" tabindex="0" role="region" aria-label="All pairs">{table}</div>'
     save = save_rows("pairs", "CSV of these rows" if more else "CSV")
     return f"<details><summary>All pairs</summary>{region}{more}{save}</details>"

@@ -124,7 +124,7 @@ def test_another_detector_in_the_viewer(root: Path, tmp_path: Path) -> None:
     image = [*done.arguments["one"].names].index("train/c") + 1
     pictures = {name: runner.picture(done, Form(detector=name, image=image)) for name in DETECTORS}
     drawn = {name: {trace.name.split("  ")[-1] for trace in figure.data} for name, figure in pictures.items()}
-    assert drawn["two"] == {"missed object"} != drawn["one"]
+    assert drawn["two"] == {"object, not found"} != drawn["one"]
 
 
 def wrong_form(folder: Path) -> Any:

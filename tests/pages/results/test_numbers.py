@@ -31,6 +31,11 @@ def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
     assert shown.count("lower is better") == 2 * 1
     assert '<span class="rate" title="1e-07" data-full="1e-07">1.00e-07</span>' in shown
     assert '>[<span class="rate" title="0.25" data-full="0.25">0.250</span>, ' in shown
+    groups = {"a": {"auroc": Rate(0.5, True, interval=(0.25, 0.75))}, "b": {"auroc": Rate(0.1, True)}}
+    _, shown = numbers_html(page, Summary(results, groups), said)
+    assert re.findall(r"<th scope=\"col\"[^>]*>(\w+)", shown) == ["group", "auroc"]
+    low_and_high = r"<small class=\"interval\">\[[^,]*>0\.250</span>, [^,]*>0\.750</span>\]</small>"
+    assert re.search(rf"a</td><td>.*>0\.500</span> {low_and_high}</td></tr><tr><td>b</td><td>[^\[]*</td>", shown)
     table = {"image": [0, 1], "U-Recall": [0.5, None]}
     _, shown = numbers_html(
         page_of("openset_detection"),
