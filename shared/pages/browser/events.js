@@ -79,9 +79,9 @@ window.openworldMetrics = (() => {
 
     // a link says the threshold, if the slider was moved; it is the last value but one
     placed: (name, ...values) => {
-      const box = part(name, "threshold")?.querySelector(".threshold"), slider = box?.querySelector("input[type=range]");
-      const moved = slider && slider.value !== slider.defaultValue;
-      values[values.length - 2] = moved ? `at=${encodeURIComponent(box.querySelector("[data-typed]").value)}` : "";
+      const typed = part(name, "threshold")?.querySelector("[data-typed]");
+      const moved = typed && typed.value !== typed.defaultValue;
+      values[values.length - 2] = moved ? `at=${encodeURIComponent(typed.value)}` : "";
       return values;
     },
 

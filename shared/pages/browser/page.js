@@ -40,9 +40,29 @@
   };
   const sweepOf = (box) => box.sweep ??= JSON.parse(box.dataset.sweep);
   const rangeOf = (box) => box.querySelector("input[type=range]");
+  const placeOf = (box) => box.place ??= +rangeOf(box).defaultValue;
+  // under a picture with an axis of thresholds the slider has that axis, and its thumb is below the line; elsewhere all
+  // thresholds lie at equal distances
+  const THUMB = 8;  // half its width, by which it is drawn within the slider
+  const align = (box) => {
+    const slider = rangeOf(box), plots = plotsOf(box.dataset.name);
+    const plot = plots.find((one) => one.data?.some((trace) => trace.meta?.x === "threshold"));
+    const ground = plot?.querySelector(".nsewdrag")?.getBoundingClientRect();
+    if (ground?.width) {
+      const [low, high] = plot._fullLayout.xaxis.range;
+      Object.assign(slider, {min: low, max: high, step: "any"});
+      slider.style.width = `${ground.width + 2 * THUMB}px`;
+      slider.style.marginLeft = `${ground.left - box.getBoundingClientRect().left - THUMB}px`;
+    }
+    showPlace(box);
+  };
+  const showPlace = (box) => {
+    const sweep = sweepOf(box), slider = rangeOf(box), i = placeOf(box);
+    slider.value = slider.step === "any" ? sweep.thresholds[i] ?? (i ? slider.max : slider.min) : i;
+  };
   // what a screen reader says of the slider: the threshold and its rates, as the page shows them
   const speak = (box) => {
-    const sweep = sweepOf(box), slider = rangeOf(box), i = +slider.value;
+    const sweep = sweepOf(box), slider = rangeOf(box), i = placeOf(box);
     const said = (name) => {
       const percent = inPercent[box.dataset.name] && !sweep.ratios.includes(name), now = value(sweep, name, i);
       return `${name} ${percent ? `${percentage(now)} %` : short(now)}`;
@@ -51,9 +71,8 @@
     if (slider.getAttribute("aria-valuetext") !== spoken) slider.setAttribute("aria-valuetext", spoken);
   };
   const move = (box, place, promise = "") => {
-    const sweep = sweepOf(box), slider = rangeOf(box), i = Math.min(place, sweep.thresholds.length - 1);
-    slider.max = sweep.thresholds.length - 1;
-    slider.value = i;
+    const sweep = sweepOf(box), i = box.place = Math.max(0, Math.min(place, sweep.thresholds.length - 1));
+    showPlace(box);
     speak(box);
     box.querySelector("[data-typed]").value = sweep.texts[i];
     for (const cell of box.querySelectorAll("[data-count]"))
@@ -75,7 +94,7 @@
   };
   // the marks in the figures, where they are not at the slider's threshold
   const follow = (box) => {
-    const sweep = sweepOf(box), i = +rangeOf(box).value;
+    const sweep = sweepOf(box), i = placeOf(box);
     for (const plot of plotsOf(box.dataset.name))
       (plot.data ?? []).forEach((trace, k) => {
         if (!trace.meta?.x) return;
@@ -94,7 +113,7 @@
   };
   // thresholds ascend: the place whose threshold is nearest to a number
   const nearest = (box, number) => {
-    const away = sweepOf(box).thresholds.map((threshold) => Math.abs(threshold - number));
+    const away = sweepOf(box).thresholds.map((threshold) => threshold === null ? Infinity : Math.abs(threshold - number));
     return away.indexOf(Math.min(...away));
   };
   // the place whose mark is where a point of a curve is; of a threshold, the place that makes its decisions: shown
@@ -137,7 +156,7 @@
   };
   const list = (button) => {
     const box = button.closest(".threshold"), {kind, above} = button.dataset;
-    const at = sweepOf(box).thresholds[+rangeOf(box).value];
+    const at = sweepOf(box).thresholds[placeOf(box)];
     ask(box.dataset.name, {kind, above: above === "true", at});
   };
   let waiting = false;
@@ -145,17 +164,34 @@
     const box = event.target.closest?.(".threshold");
     if (!box || event.target.type !== "range" || waiting) return;
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; move(box, +event.target.value); });
+    requestAnimationFrame(() => {
+      waiting = false;
+      const {step, value} = event.target;
+      move(box, step === "any" ? nearest(box, +value) : +value);
+    });
+  });
+  // keys go from threshold to threshold
+  document.addEventListener("keydown", (event) => {
+    const box = event.target.closest?.(".threshold");
+    if (!box || event.target.type !== "range") return;
+    const place = placeOf(box), last = sweepOf(box).thresholds.length - 1, leap = Math.ceil(last / 10);
+    const to = {
+      ArrowRight: place + 1, ArrowUp: place + 1, ArrowLeft: place - 1, ArrowDown: place - 1,
+      PageUp: place + leap, PageDown: place - leap, Home: 0, End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    move(box, to);
   });
   document.addEventListener("change", (event) => {
     const box = event.target.closest?.(".threshold");
     if (!box) return;
     if ("typed" in event.target.dataset) {
       const number = parseFloat(event.target.value.replace("−", "-").replace(",", "."));
-      move(box, isNaN(number) ? +rangeOf(box).value : nearest(box, number));
+      move(box, isNaN(number) ? placeOf(box) : nearest(box, number));
     } else if ("promise" in event.target.dataset) {
       const words = event.target.value;
-      move(box, words ? sweepOf(box).presets[words] : +rangeOf(box).value, words);
+      move(box, words ? sweepOf(box).presets[words] : placeOf(box), words);
     }
   });
 
@@ -331,6 +367,7 @@
       arrange();
       copying.arrange();
       openedAt();
+      document.querySelectorAll(".threshold").forEach(align);
       listen();
       for (const name of Object.keys(inPercent)) if (inPercent[name]) showRates(name);
     }, 200);

@@ -815,6 +815,15 @@ POINT = """([id, part]) => {
     const box = plot.getBoundingClientRect(), {x, y} = plot.data[0], k = Math.floor(part * x.length);
     return [box.left + xaxis._offset + xaxis.d2p(x[k]), box.top + yaxis._offset + yaxis.d2p(y[k]), x[k], y[k]];
 }"""
+# the middle of the slider's thumb, 16 pixels wide, and of the line in the histogram, in pixels from the left
+THUMB_AND_LINE = """() => {
+    const slider = document.querySelector("#ood_bench-threshold input[type=range]");
+    const box = slider.getBoundingClientRect();
+    const share = (slider.value - slider.min) / (slider.max - slider.min);
+    const plot = document.querySelector("#ood_bench-plot0 .js-plotly-plot"), axis = plot._fullLayout.xaxis;
+    const line = plot.data.find((trace) => trace.meta?.x === "threshold" && !trace.meta.y).x[0];
+    return [box.left + 8 + share * (box.width - 16), plot.getBoundingClientRect().left + axis._offset + axis.d2p(line)];
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
     (plot) => plot.data.filter((trace) => trace.meta?.x).map((trace) => [trace.x[0], trace.y[0]]))"""
 
@@ -853,6 +862,18 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
             assert rates["FPR"] == f"{fpr:.3f}"
             assert fpr <= 0.05
+            thumb, line = tab.evaluate(THUMB_AND_LINE)
+            assert thumb == pytest.approx(line, abs=2), "the thumb is below the line"
+        box = slider.bounding_box()
+        tab.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + box["height"] / 2)
+        ((threshold, _), *_), _ = shown()
+        thumb, line = tab.evaluate(THUMB_AND_LINE)
+        assert thumb == pytest.approx(line, abs=2)
+        assert line == pytest.approx(box["x"] + 0.7 * box["width"], abs=8), "where the slider was clicked"
+        slider.press("End")
+        assert shown()[0][0][0] > threshold
+        slider.press("Home")
+        assert tab.locator("#ood_bench-threshold tbody td").nth(1).inner_text() == "0", "everything is flagged"
         left, top, *rates_there = tab.evaluate(POINT, ["ood_bench-plot1", 0.3])
         tab.mouse.click(left, top)
         assert shown()[0][1] == pytest.approx(rates_there, abs=0.01), "the threshold is where the curve was clicked"
