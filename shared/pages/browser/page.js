@@ -106,15 +106,23 @@
   // a link may open the page at a threshold; figures may be drawn after the slider
   const openedAt = () => {
     for (const box of document.querySelectorAll(".threshold[data-at]")) {
-      if (!box.opened) move(box, nearest(box, +box.dataset.at));
+      if (!box.opened) type(box, box.dataset.at);
       else follow(box);
       box.opened = true;
     }
   };
-  // thresholds ascend: the place whose threshold is nearest to a number
-  const nearest = (box, number) => {
+  // thresholds ascend: the place with the decisions of a number, or whose threshold is nearest where some are left out
+  const placeFor = (box, number) => {
+    const {ends, thresholds} = sweepOf(box);
+    if (ends) return ends.findIndex((end) => end === null || number < end);
     const away = sweepOf(box).thresholds.map((threshold) => threshold === null ? Infinity : Math.abs(threshold - number));
     return away.indexOf(Math.min(...away));
+  };
+  // what is typed stays as it is, if its decisions are shown
+  const type = (box, text) => {
+    const number = parseFloat(text.replace("−", "-").replace(",", "."));
+    move(box, isNaN(number) ? placeOf(box) : placeFor(box, number));
+    if (sweepOf(box).ends && !isNaN(number)) box.querySelector("[data-typed]").value = text.trim();
   };
   // the place whose mark is where a point of a curve is; of a threshold, the place that makes its decisions: shown
   // thresholds are the shortest decimals from it up to the next
@@ -167,7 +175,7 @@
     requestAnimationFrame(() => {
       waiting = false;
       const {step, value} = event.target;
-      move(box, step === "any" ? nearest(box, +value) : +value);
+      move(box, step === "any" ? placeFor(box, +value) : +value);
     });
   });
   // keys go from threshold to threshold
@@ -187,8 +195,7 @@
     const box = event.target.closest?.(".threshold");
     if (!box) return;
     if ("typed" in event.target.dataset) {
-      const number = parseFloat(event.target.value.replace("−", "-").replace(",", "."));
-      move(box, isNaN(number) ? placeOf(box) : nearest(box, number));
+      type(box, event.target.value);
     } else if ("promise" in event.target.dataset) {
       const words = event.target.value;
       move(box, words ? sweepOf(box).presets[words] : placeOf(box), words);

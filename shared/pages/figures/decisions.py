@@ -14,6 +14,7 @@ import numpy as np
 from ...ranking.counts import Side
 from ...ranking.guarantees import threshold_at_fpr
 from ...reports.thresholds import plain_threshold
+from ..serving.limits import MAX_POINTS
 from .threshold import Sweep
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -29,31 +30,47 @@ MAX_PROMISED = 100_000  # known samples; exact guarantees take seconds for a mil
 
 
 class Cuts(NamedTuple):
-    """Descending thresholds, the lowest score above each, and indices of guaranteed thresholds by percentage."""
+    """Descending thresholds, the lowest score above each, and indices of guaranteed thresholds by percentage.
+
+    whole: whether any other threshold makes the decisions of one of these
+    """
 
     thresholds: np.ndarray
     above: np.ndarray
     promised: Mapping[int, int]
+    whole: bool
 
 
 def cuts(unknown: Side, known: Sequence[Side], *, promise: bool) -> Cuts:
-    """List a threshold for each distinct score s of an unknown sample: the next lower score of any sample.
+    """List −inf and each distinct score as thresholds; of more than `MAX_POINTS` those just below unknown samples.
 
-    Scores above it are s and higher, as in the metric's results; it is −inf where s is the lowest score of all. With
-    `promise`, the thresholds of `promised_thresholds` are added.
+    These are, for each distinct score s of an unknown sample, the next lower score of any sample, −inf where s is the
+    lowest of all: scores above it are s and higher, as in the metric's results. With `promise`, the thresholds of
+    `promised_thresholds` are added.
     """
     sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
-    scores = np.unique(sides[0])[::-1]
-    thresholds = _next_lower(scores[scores > -np.inf], sides)  # no threshold has −inf above it
+    thresholds = _distinct(sides)
+    if len(thresholds) <= MAX_POINTS:
+        thresholds = np.append(thresholds, -np.inf)
+    else:
+        scores = np.unique(sides[0])
+        thresholds = _next_lower(scores[scores > -np.inf], sides)  # no threshold has −inf above it
     wanted = promised_thresholds(known) if promise else {}
     return cuts_at(np.append(thresholds, [*wanted.values()]), sides, wanted)
+
+
+def _distinct(sides: Sequence[np.ndarray]) -> np.ndarray:
+    """The distinct finite scores of ascending sides."""
+    scores = np.unique(np.concatenate([np.append(side[:1], side[1:][side[1:] != side[:-1]]) for side in sides]))
+    return scores[np.isfinite(scores)]
 
 
 def cuts_at(thresholds: np.ndarray, sides: Sequence[np.ndarray], promises: Mapping[int, float]) -> Cuts:
     """Sort and deduplicate thresholds, and locate the guaranteed ones; sides are ascending scores."""
     descending = np.unique(thresholds)[::-1]
     places = {percent: int(np.flatnonzero(descending == at)[0]) for percent, at in promises.items()}
-    return Cuts(descending, _next_higher(descending, sides), places)
+    whole = bool(np.isin(np.append(_distinct(sides), -np.inf), descending).all())
+    return Cuts(descending, _next_higher(descending, sides), places, whole)
 
 
 def is_single(sides: Sequence[Side]) -> bool:
@@ -150,7 +167,7 @@ def binary_sweep(
     >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
     >>> sweep = binary_sweep(out, inside, "OOD", "known")
     >>> sweep.thresholds.tolist(), sweep.presets, sweep.at("FPR", 1), sweep.text(1)
-    ([0.6, 0.1], {'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5, '0.1')
+    ([0.9, 0.6, 0.4, 0.1, -inf], {'95 % TPR': 3, '5 % FPR': 1, 'best F1': 3}, 0.0, '0.6')
     """
     chosen = cuts(out, [inside], promise=promise)
     tp, fp = above(out, chosen.thresholds), above(inside, chosen.thresholds)
@@ -169,5 +186,16 @@ def binary_sweep(
     called, other = f"called {positive}", f"called {negative}"
     table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
     single = is_single((out, inside))
-    presets |= promised
-    return Sweep(chosen.thresholds, chosen.above, counts, RATES, values(tp), table, presets, positive, promises, single)
+    return Sweep(
+        chosen.thresholds,
+        chosen.above,
+        counts,
+        RATES,
+        values(tp),
+        table,
+        presets | promised,
+        positive,
+        promises,
+        single,
+        whole=chosen.whole,
+    )

@@ -49,4 +49,5 @@ def open_set_sweep(sides: Sequence[Side], chosen: Cuts, values: Mapping[str, np.
         promises,
         is_single(sides),
         "rejected",
+        whole=chosen.whole,
     )

@@ -37,6 +37,7 @@ class Sweep(NamedTuple):
     flagged: the column of `table` that counts the scores above the threshold; "" if single samples are not listed
     ratios: the names of values that are no shares, and are never shown in percent
     drawn: the thresholds of a curve's points; a click on one moves the threshold to the same decisions
+    whole: whether any other threshold makes the decisions of one of these
     """
 
     thresholds: np.ndarray
@@ -52,6 +53,7 @@ class Sweep(NamedTuple):
     flagged: str = ""
     ratios: Collection[str] = ()
     drawn: Sequence[float] = ()
+    whole: bool = False
 
     def at(self, name: str, place: int) -> float:
         """A rate, a value or the threshold itself at an index.
@@ -95,6 +97,7 @@ class Sweep(NamedTuple):
             counts={name: column[at] for name, column in self.counts.items()},
             values={name: column[at] for name, column in self.values.items()},
             presets={name: int(np.flatnonzero(at == place)[0]) for name, place in self.presets.items()},
+            whole=self.whole and len(at) == len(self.thresholds),
         )
 
     def sent(self) -> str:
@@ -103,6 +106,7 @@ class Sweep(NamedTuple):
         content = {
             "thresholds": [*map(_finite, map(float, texts))],
             "texts": texts,
+            "ends": [*map(_finite, self.above.tolist())] if self.whole else None,
             "counts": {name: column.tolist() for name, column in self.counts.items()},
             "rates": self.rates,
             "values": {name: [*map(_finite, column.tolist())] for name, column in self.values.items()},

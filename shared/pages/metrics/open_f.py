@@ -119,7 +119,8 @@ def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
         f[best] = computed.results[name]
     sides = _sides(state)
     promises = promised_thresholds(sides[1:]) if sides[1].total + sides[2].total else {}
-    f |= _f_at([at for at in promises.values() if at not in f], predicted, classes, scores, num_classes, average)
+    others = [at for at in (*promises.values(), -np.inf) if at not in f]
+    f |= _f_at(others, predicted, classes, scores, num_classes, average)
     places = cuts_at(np.asarray([*f]), [np.asarray(side.scores, np.float64) for side in sides], promises)
     sweep = open_set_sweep(sides, places, {"F": np.asarray([f[t] for t in places.thresholds.tolist()])})
     presets = {"best F": int(np.flatnonzero(places.thresholds == best)[0])} if np.isfinite(best) else {}

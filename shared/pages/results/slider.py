@@ -30,6 +30,10 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         f'size="9"></label>'
     )
     note = '<span class="hint">All groups pooled.</span>' if pooled else ""
+    if not sweep.whole:
+        note += (
+            f'<span class="hint">A number typed in becomes the nearest of {len(sweep.thresholds):,} thresholds.</span>'
+        )
     note += f'<span class="hint clicks">Or click a curve{_LISTS if sweep.flagged else ""}.</span>'
     sent = html.escape(sweep.sent())
     return (

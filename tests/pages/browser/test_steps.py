@@ -870,6 +870,15 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         thumb, line = tab.evaluate(THUMB_AND_LINE)
         assert thumb == pytest.approx(line, abs=2)
         assert line == pytest.approx(box["x"] + 0.7 * box["width"], abs=8), "where the slider was clicked"
+        typed = tab.locator("#ood_bench-threshold [data-typed]")
+        for text in ("0.15", "-99", "99"):
+            typed.fill(text)
+            typed.press("Enter")
+            (_, (fpr, tpr), *_), _ = shown()
+            called = scores > float(text)
+            assert (fpr, tpr) == (np.mean(called[labels == 0]), np.mean(called[labels == 1]))
+            assert typed.input_value() == text
+        typed.fill("0.15")
         slider.press("End")
         assert shown()[0][0][0] > threshold
         slider.press("Home")
@@ -877,9 +886,10 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         left, top, *rates_there = tab.evaluate(POINT, ["ood_bench-plot1", 0.3])
         tab.mouse.click(left, top)
         assert shown()[0][1] == pytest.approx(rates_there, abs=0.01), "the threshold is where the curve was clicked"
-        typed = tab.locator("#ood_bench-threshold [data-typed]").input_value()
         tab.locator("#ood_bench-link").click()
-        tab.wait_for_function(f"async () => (await navigator.clipboard.readText()).endsWith('at={typed}')")
+        tab.wait_for_function(
+            f"async () => (await navigator.clipboard.readText()).endsWith('at={typed.input_value()}')"
+        )
         listed = tab.locator("#ood_bench-listed")
         tab.locator("#ood_bench-threshold").get_by_role("button", name=re.compile(r"^\d+$")).nth(1).click()
         missed = np.count_nonzero(~(scores > shown()[0][0][0])[labels == 1])

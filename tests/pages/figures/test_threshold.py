@@ -49,13 +49,13 @@ def test_counts_at_a_threshold(load: Load) -> None:
     scores, labels = np.asarray([0.1, 0.4, 0.4, 0.8, 0.3, 0.9]), np.asarray([0, 0, 1, 1, 1, 0])
     sweep = page_of("ood_bench").sweep(computed("ood_bench", load, {"predictions": scores, "references": labels}, {}))
     assert sweep is not None
-    assert sweep.thresholds.tolist() == [0.4, 0.3, 0.1]
+    assert sweep.thresholds.tolist() == [0.9, 0.8, 0.4, 0.3, 0.1, -np.inf]
     for i in range(len(sweep.thresholds)):
         called = scores > sweep.at(THRESHOLD, i)
         assert sweep.at("TPR", i) == np.mean(called[labels == 1])
         assert sweep.at("FPR", i) == np.mean(called[labels == 0])
         assert sweep.at("accuracy", i) == pytest.approx(np.mean(called == labels))
-    assert sweep.presets == {"95 % TPR": 2, "best F1": 2}, "no threshold has an FPR of 5 % or less"
+    assert sweep.presets == {"95 % TPR": 4, "best F1": 4}, "no threshold that flags has an FPR of 5 % or less"
     shown = threshold_html("ood_bench", sweep)
     assert "5 % FPR" not in shown
     assert 'data-count="TP" aria-description="List these samples">3</button>' in shown
@@ -92,6 +92,31 @@ def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int,
         else:
             results = metric(**{**options, "t_list": [at]}).compute(**columns)
             assert results[f"{name}_curve"] == [sweep.at("F", place)]
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "openauc", "macro_open_f", "micro_open_f", "anomaly_suite"])
+def test_any_number_has_a_stop_with_its_decisions(name: str, load: Load) -> None:
+    """Unless there are more than 2,000 distinct scores: the stop is the first below whose end a number lies."""
+    columns, options = cases.draw(name, 5)
+    options = {key: value for key, value in options.items() if key not in ("t_list", "threshold", "pixel_threshold")}
+    found = computed(name, load, columns, options)
+    sweep = page_of(name).sweep(found)
+    assert sweep is not None
+    assert sweep.whole
+    sent = json.loads(sweep.thinned().sent())
+    ends = [np.inf if end is None else end for end in sent["ends"]]
+    scores = np.sort(np.concatenate([[t] for t in sweep.thresholds if np.isfinite(t)]))
+    above = {key: column[::-1] for key, column in sweep.counts.items()}  # ascending, as they are sent
+    for number in [*scores, *(scores[1:] + scores[:-1]) / 2, scores[0] - 1, scores[-1] + 1]:
+        place = next(i for i, end in enumerate(ends) if number < end)
+        lower = np.flatnonzero(sweep.thresholds[::-1] <= number)[-1]
+        assert {key: column[place] for key, column in sent["counts"].items()} == {
+            key: column[lower] for key, column in above.items()
+        }
+    assert "nearest" not in threshold_html(name, sweep)
+    part = sweep._replace(whole=False)
+    assert f"becomes the nearest of {len(scores) + 1:,} thresholds" in threshold_html(name, part)
+    assert json.loads(part.sent())["ends"] is None
 
 
 @pytest.mark.parametrize("single", [False, True])
