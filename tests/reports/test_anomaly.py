@@ -23,7 +23,7 @@ from openworld_metrics.formats.maps.files import read_map
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from openworld_metrics.reports import write_anomaly_report
 from openworld_metrics.reports.anomaly import numbers as report_numbers
-from openworld_metrics.reports.anomaly.models import Model, compared_texts
+from openworld_metrics.reports.anomaly.models import Model, score_beside
 from openworld_metrics.reports.anomaly.pictures import heat_picture, outline
 from openworld_metrics.reports.charts import histogram_svg
 from tests.evaluation.trees import write_map, write_tree
@@ -156,12 +156,14 @@ def test_tiles_say_what_their_scores_are(tmp_path: Path) -> None:
         kind, score, sign, threshold = found.groups()
         assert (sign == "≤") == (kind == "missed")
         assert (float(score) > float(threshold)) == (sign == ">")
+        assert f"anomalous if score > {threshold}" in unescape(text), "of one category one text"
 
 
 def test_texts_compare_as_numbers_do() -> None:
-    assert compared_texts(0.1, math.nextafter(0.1, 0)) == ("0.1", "0.09999999999999999")
-    assert compared_texts(0.1, 0.1) == ("0.1", "0.1")
-    assert compared_texts(0.5, -math.inf) == ("0.5", "−∞")
+    assert score_beside(0.1, "0.09999999999999999") == "0.1"
+    assert score_beside(math.nextafter(0.1, 1), "0.1") == "0.10000000000000002"
+    assert score_beside(0.1, "0.1") == "0.1"
+    assert score_beside(-0.5, "−∞") == "−0.5"
 
 
 def test_an_outline_is_the_border_of_its_cells() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ...evaluation.anomaly_run import ScoredImage
 from ..frame import Part, Section, card, grid, matrix, share_bar
-from ..thresholds import shown_threshold
 from .models import Model
 
 _FULL = 2  # the most categories that get a card each, with a bar for each kind of defect
@@ -65,7 +64,7 @@ def _called(model: Model, group: str, anomalous: bool, called: bool) -> int:
 
 def _card_of(model: Model, group: str) -> str:
     """A card with a bar for each kind of defect, and one for normal images."""
-    images, threshold = model.images(group), model.threshold(group, "image")
+    images = model.images(group)
     kinds = sorted({image.image.defect for image in images if image.anomalous})
     bars = [
         _bar(
@@ -77,12 +76,8 @@ def _card_of(model: Model, group: str) -> str:
         for kind in kinds
     ]
     bars.append(_bar(model, group, "normal", [image for image in images if not image.anomalous]))
-    shown = (
-        ""
-        if threshold is None
-        else f"anomalous if score > {shown_threshold(threshold, [[image.score for image in images]])}"
-    )
-    return card(*bars, title=group, note=shown)
+    text = model.threshold_text(group)
+    return card(*bars, title=group, note=f"anomalous if score > {text}" if text else "")
 
 
 def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> str:

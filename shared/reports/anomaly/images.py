@@ -9,7 +9,7 @@ import numpy as np
 from ...evaluation.map_reading import MapAndMask
 from ...evaluation.progress import progress_bar
 from ..frame import Section, Tile, tiles_html
-from .models import Model, compared_texts
+from .models import Model, score_beside
 from .pictures import heat_html, outline, photo_html
 from .worst import Worst, read_maps, worst_images
 
@@ -121,9 +121,9 @@ def _words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:
     if image is None:
         words = [f"score {score:.4g}"]
     else:
-        texts = compared_texts(score, image)
+        text = model.threshold_text(worst.group)
         kind = {"alarm": "false alarm", "partly": "mostly uncovered"}.get(worst.kind, worst.kind)
-        words = [f"{kind} · score {texts[0]} {'>' if score > image else '≤'} {texts[1]}"]
+        words = [f"{kind} · score {score_beside(score, text)} {'>' if score > image else '≤'} {text}"]
     if pixel is not None:
         flagged, mask = content.score_map > pixel, content.masks.mask
         if content.masks.void is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...evaluation.anomaly_run import AnomalyRun, ScoredImage, images_of
+from ..thresholds import shown_threshold
 
 
 class Model(NamedTuple):
@@ -25,6 +26,12 @@ class Model(NamedTuple):
         if best is None:
             return None
         return best[table["group"].index(group)] if chosen is None else float(chosen)
+
+    def threshold_text(self, group: str) -> str:
+        """The threshold for images as the shortest decimal that makes the same decisions; "" if there is none."""
+        threshold = self.threshold(group, "image")
+        scores = [image.score for image in self.images(group)]
+        return "" if threshold is None else shown_threshold(threshold, [scores])
 
     @property
     def thresholds_in_words(self) -> str:
@@ -48,14 +55,12 @@ def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(run.listed.folder) for run in runs]
 
 
-def compared_texts(score: float, threshold: float) -> tuple[str, str]:
-    """Two numbers as short texts that keep their order.
+def score_beside(score: float, threshold: str) -> str:
+    """A score as short text on its own side of a threshold, which is text too.
 
-    >>> compared_texts(12.6, 9.3), compared_texts(0.30004, 0.30003)
-    (('12.6', '9.3'), ('0.30004', '0.30003'))
+    >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(-1e-9, "−∞")
+    ('12.6', '0.30004', '−1e−09')
     """
-    for digits in range(3, 18):
-        texts = f"{score:.{digits}g}", f"{threshold:.{digits}g}"
-        if (float(texts[0]) > float(texts[1])) == (score > threshold):
-            return texts[0].replace("-", "−"), texts[1].replace("-", "−").replace("inf", "∞")
-    return repr(score), repr(threshold)
+    at = float(threshold.replace("−", "-").replace("∞", "inf"))
+    texts = (f"{score:.{digits}g}" for digits in range(3, 18))
+    return next((text for text in texts if (float(text) > at) == (score > at)), repr(score)).replace("-", "−")
