@@ -85,17 +85,19 @@ def ood(
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
-    metric, note, kept = OODBench(**options), "", {}
+    metric, kept = OODBench(**options), {}
+    notes: dict[str, None] = {}
     metric.keeps_samples = save_samples
     warn_of_idle_options(metric, shows_intervals=on_terminal())
     with_level = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:
-        nonlocal note, kept
+        nonlocal kept
         kept = {SAMPLES: samples_of(metric, options)} if save_samples else {}
         if not for_reading:
             return metric.summary()
         summary, note = with_quick_intervals(metric, OODBench.summary)
+        notes[note] = None
         return summary
 
     shown = ood_summary(
@@ -107,6 +109,7 @@ def ood(
     )
     summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
+    note = "; ".join(filter(None, notes))
     lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
     deliver(text, *saving(save, {**results, KINDS: summary.kinds(), **kept}))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..comparison import compared, differences_of_parts
+from ..metric.bootstrap import FEWEST
 from ..metric.counted import COUNTS
 from .figures.computed import Computed
 from .page import Page
@@ -17,7 +18,6 @@ from .serving.costs import check_costs, drawn_costs, num_rows
 from .serving.limits import MAX_IMAGES
 
 LEVEL = 0.95  # confidence level of automatic intervals
-FEWEST = 10  # samples of a side, or images; with fewer, an interval is meaningless
 MAX_STEPS = 80_000  # in each resample of automatic intervals (1.5 s)
 
 

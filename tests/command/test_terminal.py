@@ -83,6 +83,25 @@ def test_intervals_that_take_no_time(scores: dict[str, np.ndarray], monkeypatch:
         assert people.without_intervals(found) == plain
 
 
+def test_too_few_samples_have_no_intervals_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "on_terminal", lambda: True)
+    scores, labels = np.random.default_rng(0).random(40), np.repeat([1, 0], [10, 30])
+    for few, groups in ((0, None), (1, None), (0, ["a", "b"] * 20)):
+        columns = {"predictions": scores[few:], "references": labels[few:], "groups": groups}
+        metric, asked = OODBench(), OODBench(confidence_level=0.95)
+        for each in (metric, asked):
+            each.add_batch(**columns)
+        found, note = people.with_quick_intervals(metric, OODBench.summary)
+        enough = not few and groups is None
+        assert (found.results["auroc"].interval is not None) == enough
+        assert note == (
+            "95 % intervals: 1,000 resamples" if enough else "no intervals, with fewer than 10 samples of a kind"
+        )
+        found, note = people.with_quick_intervals(asked, OODBench.summary)
+        assert found.results["auroc"].interval is not None
+        assert note == "95 % intervals: 1,000 resamples"
+
+
 def test_which_intervals_take_no_time() -> None:
     rng = np.random.default_rng(0)
     for size, resamples, quick in ((2000, 1000, True), (20_000, 1000, False), (20_000, 100, True)):

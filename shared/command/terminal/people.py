@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ...formats.written.aligned import Paint, plain
+from ...metric.bootstrap import FEWEST, are_enough
 from ...metric.metric import Metric
 from ...metric.results import Rate, Summary
 from ..messages import printable
@@ -47,11 +48,13 @@ def with_quick_intervals(
     """The summary of a metric, with intervals if these take less than a second, and a note on them.
 
     Intervals that the user requested are always computed. Automatic ones are added only on a terminal, or if results
-    are `reported`, and left out if a resample lacks what a result needs.
+    are `reported`, and left out if samples are too few (see `are_enough`) or a resample lacks what a result needs.
     """
     if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
-        metric.confidence_level = LEVEL
         with suppress(ValueError):  # after which the batches are still there
+            if not all(are_enough(part.prepared) for part in metric.prepared()):
+                return summarise(metric), f"no intervals, with fewer than {FEWEST} samples of a kind"
+            metric.confidence_level = LEVEL
             return summarise(metric), _note(metric)
         metric.confidence_level = None
     return summarise(metric), _note(metric)
