@@ -34,14 +34,14 @@ A FILE is JSON as --save writes it. Rows are files, or the groups of a single on
 differ only where the regular expression matches share a row, with the mean and the standard deviation (n − 1) of their
 numbers; if it matches no file's name, groups such as seed0 and seed1 share one. With two or more models, the best in
 each column with a known direction is bold, or begins with * in text. If files keep their samples
-(compute --save-samples), so are all that do not differ from it in a paired bootstrap, with Holm's correction. With
+(compute --save-samples), so are all that are not clearly worse in a paired bootstrap, with Holm's correction. With
 --seeds, each resample draws samples and seeds, in common for all models.
 """
 
 
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
-_NOTE = "Marked: the best, and all that do not differ from it ({}, {} %, Holm's correction)."
+_NOTE = "Marked: the best, and all that are not clearly worse ({}, {} %, Holm's correction)."
 _NOTES = {
     "text": "\n\n{}",
     "markdown": "\n\n{}",

@@ -68,8 +68,8 @@ def test_the_most_misleading_samples_come_first(tmp_path: Path) -> None:
     assert "://" not in text
     assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert re.findall(r"<p class=.lead.>(\d of \d .*?)</p>", text) == [
-        "1 of 3 are called unknown. Here are the 3 of the highest scores.",
-        "1 of 3 are called known. Here are the 3 of the lowest scores.",
+        "1 of 3 are called unknown. Here are the 3 with the highest scores.",
+        "1 of 3 are called known. Here are the 3 with the lowest scores.",
     ]
     assert re.search(r"known, called unknown</th><td>1</td><td>.*?<b>0.333</b>", text)
     assert 'ROC of unknown samples <span class="quiet">area 0.667</span>' in text
@@ -181,6 +181,12 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     text = Path("r/index.html").read_text("utf-8")
     assert "<h1>Errors, openauc</h1>" in text
     head = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
+    assert 'class="ci"' not in head
+    assert "no intervals, with fewer than 10 samples of a kind" in head
+    for name in "pys":
+        Path(f"{name}4.json").write_text(json.dumps(4 * json.loads(Path(f"{name}.json").read_text())))
+    code, *_ = run(*(argument.replace(".json", "4.json") for argument in OPENAUC), "--report", "r4")
+    head = Path("r4/index.html").read_text("utf-8").partition('aria-label="Headline"')[2].partition("</section>")[0]
     assert head.count('class="ci"') == head.count('class="big"') > 0  # intervals come by themselves
     assert "95 % intervals: 1,000 resamples" in head
     assert not any(key.endswith("_low") for key in results)

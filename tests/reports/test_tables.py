@@ -476,7 +476,7 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     lines = [line.split() for line in output.splitlines()]
     assert lines[0] == ["auroc", "↑", "set0", "set1", "mean"]
     assert [[cell[0] for cell in line[1:]] for line in lines[1:4]] == [["*"] * 3, ["*"] * 3, ["°"] * 3]
-    assert output.endswith("do not differ from it (paired bootstrap, 95 %, Holm's correction).\n")
+    assert output.endswith("are not clearly worse (paired bootstrap, 95 %, Holm's correction).\n")
     assert "% Marked:" in run("table", *files, "--format", "booktabs")[1]
     # by hand: two rivals of the best, at 5 % and 2.5 %
     found = undecided({name: json.loads(Path(f"{name}.json").read_text()) for name in models})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,8 +22,16 @@ def column_of_scores(page: Page) -> Scores | None:
     return next((column for column in page.columns if isinstance(column, Scores)), None)
 
 
+_CLEARLY = 1.645  # standard errors, beyond which chance lies in 5 % of cases
+
+
+def _error_by_chance(unknown: int, known: int) -> float:
+    """The standard error of the AUROC of scores that say nothing. Source: Mann & Whitney, AMS 1947."""
+    return math.sqrt((unknown + known + 1) / (12 * unknown * known))
+
+
 def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float]:
-    """The AUROC of each detector with scores in the wrong direction, if it can be computed.
+    """The AUROC of each detector with scores in the wrong direction, beyond chance, if it can be computed.
 
     Higher scores should mean out-of-distribution, or unknown.
     """
@@ -39,7 +48,7 @@ def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float
             value = auroc(exceedance_counts(scores[out], scores[inside], counts[out], counts[inside]))
         except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
             continue
-        if value < 0.5:
+        if 0.5 - value > _CLEARLY * _error_by_chance(int(counts[out].sum()), int(counts[inside].sum())):
             aurocs[name] = value
     return aurocs
 

@@ -24,14 +24,17 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
     edges = np.histogram_bin_edges(finite if len(finite) else [0.0], bins=min(BINS, 5 + len(finite) // 2))
     top = 0.0
     for scores, name, color, pattern in sides:
-        shares = np.histogram(scores[np.isfinite(scores)], edges)[0] / max(1, len(scores))
+        drawn = scores[np.isfinite(scores)]
+        shares = np.histogram(drawn, edges)[0] / max(1, len(scores))
         top = max(top, float(shares.max()))
+        left = len(scores) - len(drawn)
+        without = f", {left:,} infinite ones not drawn" if left else ""
         fig.add_bar(
             x=((edges[:-1] + edges[1:]) / 2).tolist(),
             y=shares.tolist(),
             width=(edges[1:] - edges[:-1]).tolist(),
             customdata=np.stack([edges[:-1], edges[1:]], axis=1).tolist(),
-            name=f"{name} (N = {len(scores):,})",
+            name=f"{name} (N = {len(scores):,}{without})",
             meta={"kind": name},  # a click lists the samples of the bar
             marker=dict(color=color, line=dict(color=color, width=1), pattern=dict(shape=pattern, size=6)),
             opacity=0.6,

@@ -20,7 +20,7 @@ RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "unknown accepted": (["unknown, accepted"], _UNKNOWN),
     "known accepted": ([name for name in _KNOWN if name.endswith("accepted")], _KNOWN),
     "right class": (["known, right class, accepted"], _KNOWN),
-    "accuracy": (_RIGHT, [*_UNKNOWN, *_KNOWN]),
+    "accuracy, K + 1 classes": (_RIGHT, [*_UNKNOWN, *_KNOWN]),
 }
 
 

@@ -64,7 +64,8 @@ def write_error_report(
             }
         ),
     ]
-    facts = [*([about] if about else []), f"{len(table['sample']):,} samples"]
+    number = len(table["sample"])
+    facts = [*([about] if about else []), f"{number:,} samples, counted from 0" if number > 1 else "1 sample"]
     first = headline(figures(numbers, decisions), hint=note)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,8 @@ def worst_section(table: Table, side: str, images: Sequence[str | Path] | None, 
     wrong = sum(table["decision"][i] != side for i in order)
     other, end = (SIDES[1], "highest") if side == SIDES[0] else (SIDES[0], "lowest")
     chosen = order[:count]
-    lead = f"{wrong:,} of {len(own):,} are called {other}. Here are the {len(chosen)} of the {end} scores."
+    these = f"the {len(chosen)} with the {end} scores" if len(chosen) > 1 else f"the one with the {end} score"
+    lead = f"{wrong:,} of {len(own):,} are called {other}. Here {'are' if len(chosen) > 1 else 'is'} {these}."
     name, title = f"{side.capitalize()} samples", f"{side.capitalize()} samples that look most {other}"
     if images is not None:
         return Section(name, title, tiles_html([_tile(table, i, images, step) for i in chosen], _FILTERS), lead)

@@ -275,6 +275,10 @@ def test_infinite_scores_are_left_out_of_pictures(load: Load) -> None:
     columns: dict[str, Any] = {"predictions": [-np.inf, 0.1, 0.4, np.inf], "references": [0, 0, 1, 1]}
     for figure in draw(computed("ood_bench", load, columns, {}), "ood_bench"):
         assert "Infinity" not in figure.to_json()
+    bars = draw(computed("ood_bench", load, columns, {}), "ood_bench")[0].data[:2]
+    assert [bar.name for bar in bars] == [
+        f"{side} (N = 2, 1 infinite ones not drawn)" for side in ("in-distribution", "OOD")
+    ]
 
 
 def test_photographs_lie_behind(tmp_path: Path, load: Load) -> None:

@@ -59,8 +59,9 @@ def test_the_sign_of_scores_is_judged_with_counts(root: Path) -> None:
 
     page = runner_of("ood_bench", root).page
     columns = {"predictions": [0.9, 0.1, 0.5], "references": [0, 0, 1]}
-    assert wrong_way(page, {"": Arguments({**columns, "counts": [3, 1, 1]})}) == {"": 0.25}
-    assert wrong_way(page, {"": Arguments({**columns, "counts": [0, 1, 1]})}) == {}
+    assert wrong_way(page, {"": Arguments({**columns, "counts": [30, 10, 10]})}) == {"": 0.25}
+    assert wrong_way(page, {"": Arguments({**columns, "counts": [3, 1, 1]})}) == {}, "by chance too"
+    assert wrong_way(page, {"": Arguments({**columns, "counts": [0, 10, 10]})}) == {}
 
 
 def test_too_many_samples_by_their_counts(root: Path) -> None:
