@@ -87,7 +87,7 @@ def histogram_svg(
     highest = 2 * math.ceil(highest / 2)  # even, so that its half is short
     y_label = f"% of the {unit}s of each kind" if shares else f"{unit}s"
     infinite = sum(map(len, arrays.values())) - sum(map(len, finite.values()))
-    x_label = f"score of each {unit}" + (f"; {infinite:,} infinite ones are not drawn" if infinite else "")
+    x_label = f"score; {infinite:,} infinite ones are not drawn" if infinite else f"score of each {unit}"
     parts = [*_frame(title, x_label, y_label, [low, high], [0, highest])]
     for color, (name, count) in zip(("first", "second"), counts.items()):
         for i, value in enumerate(count.tolist()):

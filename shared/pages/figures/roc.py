@@ -12,7 +12,7 @@ from ...ranking.roc import precision_recall_curve, roc_curve
 from ..serving.limits import MAX_POINTS
 from .decisions import said_at
 from .digits import short
-from .style import GREY, LINES, RATE_TICKS, curve, figure, legend_inside
+from .style import GREY, LINES, RATE_TICKS, brief, curve, figure, legend_inside
 from .threshold import STEERS, Sweep, moving_point
 
 Curve = Mapping[str, Sequence[Any]]  # a table of a public curve function, with a column `said`
@@ -67,7 +67,7 @@ def overlay(
             "meta": STEERS,
             **first,
         }
-        curve(fig, table[x], table[y], name, color, table["said"], **style)
+        curve(fig, table[x], table[y], brief(name), color, table["said"], **style)
         first = {}
     return fig
 

@@ -58,6 +58,18 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
     )
 
 
+def brief(name: str, most: int = 32) -> str:
+    """A name for a legend; a long one has no middle.
+
+    >>> brief("knn = 0.970"), brief("a_very_long_name_of_a_detector_seed_0 = 0.827", 25)
+    ('knn = 0.970', 'a_very_long_…ed_0 = 0.827')
+    """
+    if len(name) <= most:
+        return name
+    half = (most - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
 def legend_inside(fig: go.Figure) -> go.Figure:
     """Put the legend over the corner that curves leave free, since what it covers cannot be clicked.
 

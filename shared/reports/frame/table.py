@@ -11,6 +11,7 @@ from .forms import forms
 from .values import DIGITS, interval, number
 
 _TALL = 40  # rows, above which a table scrolls within itself
+_LONG = 20  # characters, above which a text may go on in the next line
 
 
 def data_table(
@@ -43,11 +44,11 @@ def data_table(
     count = len(next(iter(columns.values()), ()))
     rows = []
     for place, (name, *rest) in enumerate(zip(*columns.values())):
-        cells = "".join(
-            f"<td{_class(minor=column in minor, none=value is None, best=(place, column) in best)}{named[column]}>"
-            f"{_cell(value, column in meters, digits)}</td>"
-            for value, column in zip(rest, [*columns][1:])
-        )
+        cells = ""
+        for value, column in zip(rest, [*columns][1:]):
+            is_long, is_best = isinstance(value, str) and len(value) > _LONG, (place, column) in best
+            kinds = _class(minor=column in minor, none=value is None, best=is_best, long=is_long)
+            cells += f"<td{kinds}{named[column]}>{_cell(value, column in meters, digits)}</td>"
         summed = ' class="mean"' if place < first else ' class="sum"' if last and place == count - last else ""
         rows.append(f'<tr{summed}><th scope="row">{escape(str(name))}</th>{cells}</tr>')
     kind = " ".join(["data", *form])
