@@ -35,7 +35,7 @@ def reduce_batches(
     {'auroc': 0.75}
     """
     metric = metric_class(name)(**options)
-    if isinstance(batches, Mapping) or hasattr(batches, "columns") or _is_arrow(batches):
+    if isinstance(batches, Mapping) or hasattr(batches, "columns"):
         raise TypeError(f"batches: expected an iterable of them, got a single {type(batches).__name__}: [x]")
     for i, batch in enumerate(batches):
         with named(f"batch {i}"):

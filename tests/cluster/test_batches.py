@@ -164,6 +164,9 @@ def test_batches_of_every_kind() -> None:
         metric.merge(reduce_batches("ood_bench", iter([batch]), COLUMNS))
         assert len(metric) == 5
         assert metric.compute() == EXPECTED
+    metric = OODBench()
+    metric.merge(reduce_batches("ood_bench", pa.table(SCORES).to_reader(2), COLUMNS))  # as DuckDB gives them
+    assert metric.compute() == EXPECTED
     assert reduce_batches("ood_bench", []) == {}
     assert reduce_batches("ood_bench", [[]], COLUMNS) == {}
     assert unpack(pack({})) == {}
