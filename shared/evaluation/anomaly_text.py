@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..formats.maps.layouts import TITLES
+from ..formats.written.aligned import text_width
 from ..formats.written.atomic import write_file
 from ..formats.written.csv_text import csv_text
 from ..formats.written.results import as_json, shares, value_text
@@ -72,11 +73,11 @@ def _nested(column: Sequence[Any]) -> bool:
 def _tables(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -> str:
     """Tables of at most `_WIDTH` characters, each with the names of the groups; columns `in_percent` are in percent."""
     cells = {key: [key, *(cell_text(value, key in in_percent) for value in column)] for key, column in columns.items()}
-    widths = {key: max(map(len, column)) for key, column in cells.items()}
-    names = [cell.ljust(widths["group"]) for cell in cells.pop("group")]
+    widths = {key: max(map(text_width, column)) for key, column in cells.items()}
+    names = [cell + " " * (widths["group"] - text_width(cell)) for cell in cells.pop("group")]
     blocks: list[list[str]] = []
     for key, column in cells.items():
-        if not blocks or len(blocks[-1][0]) + 2 + widths[key] > _WIDTH:
+        if not blocks or text_width(blocks[-1][0]) + 2 + widths[key] > _WIDTH:
             blocks.append(list(names))
         blocks[-1] = [f"{line}  {cell.rjust(widths[key])}" for line, cell in zip(blocks[-1], column)]
     return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks)

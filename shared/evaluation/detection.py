@@ -227,5 +227,4 @@ def _with_ends(rows: Mapping[str, Any], key: str, percent: bool, text: Callable[
 
 def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str], text: Callable[[Any, bool], str]) -> str:
     cells = [[key, *(text(value, key in in_percent) for value in values)] for key, values in columns.items()]
-    widths = [max(map(len, column)) for column in cells]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))
+    return aligned([*zip(*cells)], left=())

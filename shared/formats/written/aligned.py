@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 Paint = Callable[[str, str], str]  # from a text and its role to the printed text
 
@@ -49,7 +50,7 @@ def aligned(rows: Sequence[Sequence[Any]], left: Collection[int] = (0,), *, pain
     key         value
     auroc  0.5 [0, 1]
     """
-    sizes = [[sum(map(len, _parts(cell))) for cell in row] for row in rows]
+    sizes = [[sum(map(text_width, _parts(cell))) for cell in row] for row in rows]
     widths = [max(column) for column in zip(*sizes)]
     lines = []
     for row, taken in zip(rows, sizes):
@@ -59,6 +60,17 @@ def aligned(rows: Sequence[Sequence[Any]], left: Collection[int] = (0,), *, pain
             line += "  " * (i > 0) + (text + space if i in left else space + text)
         lines.append(line.rstrip())
     return "\n".join(lines)
+
+
+def text_width(text: str) -> int:
+    """The columns of a terminal that a text takes: two for each wide character, none for accents that combine.
+
+    >>> text_width("knn"), text_width("数据集"), text_width("e\u0301")
+    (3, 6, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
 
 
 def _parts(cell: Any) -> Iterable[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong
+from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong, text_width
 from ..directions import direction_of
 from .numbers import interval, rate, signed, with_arrow
 
@@ -45,7 +45,7 @@ def comparison_text(
     ends = 3 + len(names) - 1  # the columns before p
     left = {0, len(head) - 1} if certain else {0}
     narrow = aligned([list(map(quiet, head)), *lines], left, paint=paint)
-    if not certain or max(map(len, aligned([head, *lines], left).split("\n"))) + 2 + _DRAWN > width:
+    if not certain or max(map(text_width, aligned([head, *lines], left).split("\n"))) + 2 + _DRAWN > width:
         return narrow
     axis = _axis(rows)
     drawn = [quiet(_scale(axis, 100 if percent else 1)), *(Styled(_drawing(row, axis), "data") for row in rows)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong
+from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong, text_width
 from ...metric.results import Count, Rate, Summary
 from .numbers import arrow, number, rate, with_arrow
 
@@ -118,7 +118,7 @@ def _leaves(groups: Mapping[str, Any]) -> int:
 
 
 def _width(columns: Sequence[Sequence[Any]]) -> int:
-    return max(map(len, aligned([*zip(*columns)]).split("\n")))
+    return max(map(text_width, aligned([*zip(*columns)]).split("\n")))
 
 
 def _higher(groups: Mapping[str, Mapping[str, Any]], key: str) -> bool | None:

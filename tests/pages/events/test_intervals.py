@@ -89,7 +89,8 @@ def test_numbers_stay_where_intervals_are_refused(runner: Runner, monkeypatch: p
     form = form._replace(token=answers.press(form)["token"])
     monkeypatch.setattr(costs, "MAX_DRAWN", 10)
     changes = answers.add(form)
-    assert changes.keys() == {"compared"}
+    assert changes.keys() == {"compared", "add"}
+    assert not changes["add"]["visible"], "it would be refused again"
     assert "There are no intervals: pages draw intervals of at most 10 steps" in changes["compared"]
     assert "2 detectors" in changes["compared"]
     assert "on their way" not in changes["compared"]
