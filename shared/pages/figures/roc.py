@@ -12,7 +12,7 @@ from ...ranking.roc import precision_recall_curve, roc_curve
 from ..serving.limits import MAX_POINTS
 from .decisions import said_at
 from .digits import short
-from .style import GREY, LINES, RATE_TICKS, brief, curve, figure, legend_inside
+from .style import GREY, RATE_TICKS, brief, curve, figure, legend_inside, line_style
 from .threshold import STEERS, Sweep, moving_point
 
 Curve = Mapping[str, Sequence[Any]]  # a table of a public curve function, with a column `said`
@@ -75,10 +75,10 @@ def overlay(
 def lines_of(number: int, place: int) -> list[tuple[str, str]]:
     """Colours and dashes of curves; the first gets the style at index `place`, the others keep theirs.
 
-    >>> [color for color, _ in lines_of(3, 1)] == [LINES[i][0] for i in (1, 0, 2)]
+    >>> lines_of(3, 1) == [line_style(i) for i in (1, 0, 2)]
     True
     """
-    own = [LINES[i % len(LINES)] for i in range(max(number, place + 1))]
+    own = [line_style(i) for i in range(max(number, place + 1))]
     return [own[place], *own[:place], *own[place + 1 :]]
 
 

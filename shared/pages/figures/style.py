@@ -58,6 +58,15 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
     )
 
 
+def line_style(place: int) -> tuple[str, str]:
+    """The colour and the dash of a line at an index; the first 25 differ.
+
+    >>> line_style(0), line_style(5), len({line_style(place) for place in range(25)})
+    (('#8e4fb5', 'solid'), ('#8e4fb5', 'dash'), 25)
+    """
+    return LINES[place % len(LINES)][0], LINES[(place + place // len(LINES)) % len(LINES)][1]
+
+
 def brief(name: str, most: int = 32) -> str:
     """A name for a legend; a long one has no middle.
 

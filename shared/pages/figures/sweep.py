@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import cycle
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
-from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
+from .style import BLUE, GREEN, ORANGE, curve, figure, line_style
 from .threshold import STEERS, THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
@@ -59,7 +59,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
         title = f"{name}, count" if counted else name
         x, y = sweep.thresholds.tolist(), values.tolist()
         curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover, meta=STEERS)
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[3:])):
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), map(line_style, count(3))):
         other = _as_sweep(_levels(rival)).thinned()
         hover = f"{name}: confidence ≥ %{{x:.4g}}: U-Recall = %{{y:.3f}}<extra></extra>"
         x, y = other.thresholds.tolist(), other.values["U-Recall"].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.digits import short
 from ..figures.ranked import MAX_LISTED, ROWS_ARE_LOST, UNKNOWN_QUESTION, Listed
-from ..figures.style import BLUE, GREY, LINES, ORANGE, RATE_TICKS, figure
+from ..figures.style import BLUE, GREY, ORANGE, RATE_TICKS, figure, line_style
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
 
 MAX_K = 200  # bars drawn
@@ -94,7 +94,7 @@ def draw_area(computed: Computed) -> Sequence[Any]:
     """Draw accuracy at every k, filled up to the largest K: the mean height there is AUTKC@K."""
     until = max(_ks(computed))
     fig, shown = _bars(computed, until)
-    for k, (color, dash) in zip(_ks(computed), cycle(LINES[1:])):
+    for k, (color, dash) in zip(_ks(computed), map(line_style, count(1))):
         value = computed.results[f"autkc@{k}"]
         name = f"autkc@{k} = {short(value)}{_unit(computed)}"
         fig.add_scatter(
