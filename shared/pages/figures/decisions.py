@@ -49,27 +49,30 @@ def cuts(unknown: Side, known: Sequence[Side], *, promise: bool) -> Cuts:
     `promised_thresholds` are added.
     """
     sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
-    thresholds = _distinct(sides)
-    if len(thresholds) <= MAX_POINTS:
-        thresholds = np.append(thresholds, -np.inf)
-    else:
+    thresholds = _all_thresholds(sides)
+    if thresholds is None:
         scores = np.unique(sides[0])
         thresholds = _next_lower(scores[scores > -np.inf], sides)  # no threshold has −inf above it
     wanted = promised_thresholds(known) if promise else {}
     return cuts_at(np.append(thresholds, [*wanted.values()]), sides, wanted)
 
 
-def _distinct(sides: Sequence[np.ndarray]) -> np.ndarray:
-    """The distinct finite scores of ascending sides."""
-    scores = np.unique(np.concatenate([np.append(side[:1], side[1:][side[1:] != side[:-1]]) for side in sides]))
-    return scores[np.isfinite(scores)]
+def _all_thresholds(sides: Sequence[np.ndarray]) -> np.ndarray | None:
+    """−inf and the distinct finite scores of ascending sides; None if these are more than `MAX_POINTS`."""
+    distinct = [np.append(side[:1], side[1:][side[1:] != side[:-1]]) for side in sides]
+    if max(map(len, distinct)) > MAX_POINTS + 2:  # with both infinities; so millions are not sorted again
+        return None
+    scores = np.unique(np.concatenate(distinct))
+    scores = scores[np.isfinite(scores)]
+    return np.append(scores, -np.inf) if len(scores) <= MAX_POINTS else None
 
 
 def cuts_at(thresholds: np.ndarray, sides: Sequence[np.ndarray], promises: Mapping[int, float]) -> Cuts:
     """Sort and deduplicate thresholds, and locate the guaranteed ones; sides are ascending scores."""
     descending = np.unique(thresholds)[::-1]
     places = {percent: int(np.flatnonzero(descending == at)[0]) for percent, at in promises.items()}
-    whole = bool(np.isin(np.append(_distinct(sides), -np.inf), descending).all())
+    every = _all_thresholds(sides)
+    whole = every is not None and bool(np.isin(every, descending).all())
     return Cuts(descending, _next_higher(descending, sides), places, whole)
 
 
