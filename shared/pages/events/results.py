@@ -82,10 +82,10 @@ class Answers:
                 return {}
             view = bounded(self.runner.view, sure, form)
         except Exception as error:  # the numbers stay
-            told = message(f"There are no intervals: {explain(error)}", "note")
+            note = message(f"There are no intervals: {explain(error)}", "note")
             # what is refused once is refused again
             refused = {"add": gr.update(visible=False)} if isinstance(error, IntervalsError) else {}
-            return {"compared": told + self._compared(form), **refused}
+            return {"compared": note + self._compared(form), **refused}
         changes = {name: change for name, change in self._changes(view).items() if name in SURER}
         return {**changes, "add": gr.update(visible=False)}
 

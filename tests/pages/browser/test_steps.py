@@ -484,7 +484,11 @@ def test_a_late_answer_leaves_what_was_chosen_since(opened: Callable[[str], Page
 def test_a_late_flip_leaves_what_was_chosen_since(opened: Callable[[str], Page], tmp_path: Path) -> None:
     """A detector that is taken away while the signs are flipped is gone."""
     page = opened("ood_bench")
-    table = {"msp": [0.9, 0.6, 0.8, 0.7], "energy": [0.8, 0.5, 0.7, 0.6], "labels": ["id", "ood", "id", "ood"]}
+    table = {
+        "msp": 4 * [0.9, 0.6, 0.8, 0.7],
+        "energy": 4 * [0.8, 0.5, 0.7, 0.6],
+        "labels": 4 * ["id", "ood", "id", "ood"],  # of four samples, the sign may be wrong by chance
+    }
     page.upload(csv(table, tmp_path)[0])
     page.unfold("columns", "from-predictions")
     held: list[Any] = []
