@@ -135,6 +135,7 @@ fuzz: $(VENV)/installed
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --isolated --select F401,F821 metrics/*/_kernel.py
 	$(BIN)/mypy
 	$(BIN)/python spaces/sync.py --check
 

@@ -1,53 +1,46 @@
-"""Join the modules of `closure` into one file, in order.
+"""Join the definitions of `closure` into one file, in order.
 
-The body of each file is copied verbatim, so comments, doctests and formatting survive, and its docstring becomes a
-comment above it. Imports of libraries are merged at the top; imports within the package are dropped, since their names
-are defined above. All names then share one scope, so a name with two meanings is refused.
+Each is copied verbatim, so comments, doctests and formatting survive, and the docstring of its file becomes a comment
+above them. Imports of libraries that they mention are merged at the top; imports within the package are dropped, since
+their names are defined above.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from itertools import groupby
 
-from closure import AmalgamationError, Module
+from closure import Module
 
 WIDTH = 120
 
 
 def amalgam(modules: list[Module], header: str) -> str:
     """The text of one module that joins `modules`, each after the modules that it imports."""
-    check_names(modules)
-    head = [header, *_merged(node for module in modules for node in module.libraries)]
+    mentioned = {name for module in modules for statement in module.statements for name in statement.mentions}
+    head = [header, *_merged((node for module in modules for node in module.libraries), mentioned)]
     return "\n\n".join(head) + "".join(f"\n\n\n{_section(module)}" for module in modules) + "\n"
 
 
-def check_names(modules: list[Module]) -> None:
-    """Refuse a name that has different meanings in two files, or a meaning in Python itself."""
-    meanings = {name: ("", "Python itself") for name in dir(builtins) if not name.startswith("_")}
-    for module in modules:
-        for name, meaning, line in module.bindings:
-            place = f"{module.file}:{line}"
-            first, where = meanings.setdefault(name, (meaning, place))
-            if first != meaning:
-                raise AmalgamationError(f"{name} means one thing in {where}, another in {place}: rename one of them")
-
-
-def _merged(imports: Iterable[ast.Import | ast.ImportFrom]) -> list[str]:
-    """The imports without duplicates, sorted in three parts: __future__, the standard library, others."""
+def _merged(imports: Iterable[ast.Import | ast.ImportFrom], mentioned: Set[str]) -> list[str]:
+    """The imports of mentioned names, once each, sorted in three parts: __future__, the standard library, others."""
     lines: set[str] = set()
     members: dict[str, set[str]] = defaultdict(set)
     for node in imports:
-        names = {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
+        of_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        names = {
+            f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+            for alias in node.names
+            if of_future or (alias.asname or alias.name.partition(".")[0]) in mentioned
+        }
         if isinstance(node, ast.Import):
             lines |= {f"import {name}" for name in names}
         else:
             members[str(node.module)] |= names
-    lines |= {_from_import(module, names) for module, names in members.items()}
+    lines |= {_from_import(module, names) for module, names in members.items() if names}
 
     def order(line: str) -> tuple[int, bool, str]:
         library = line.split()[1].partition(".")[0]
@@ -67,6 +60,7 @@ def _from_import(module: str, names: set[str]) -> str:
 
 
 def _section(module: Module) -> str:
-    """A rule with the name of the file, its docstring as a comment, and its body."""
+    """A rule with the name of the file, its docstring as a comment, and its needed statements."""
+    body = "\n".join(statement.text for statement in module.statements).strip("\n")
     comment = "".join(f"# {line}".rstrip() + "\n" for line in ("", *module.docstring.splitlines()))
-    return f"{f'# ---- {module.file} '.ljust(WIDTH, '-')}\n{comment}\n{module.rest}"
+    return f"{f'# ---- {module.file} '.ljust(WIDTH, '-')}\n{comment}\n{body}"

@@ -1,13 +1,16 @@
-"""Read files of a package and all files that they import from it, as the input of an amalgamation.
+"""Read the definitions of a package that some names need, as the input of an amalgamation.
 
-A file is a docstring, then imports, then the rest. Imports that can be neither merged nor dropped in a joined file are
-refused.
+A file is a docstring, then imports, then statements. A statement is needed if it binds a needed name; one that binds
+none, such as a check or a change to a table, is needed if any other of its file is. A needed statement needs each name
+that it mentions. In a joined file all names share one scope: a name with two meanings is refused, and so are imports
+that can be neither merged nor dropped.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -27,6 +30,14 @@ class Binding(NamedTuple):
     line: int
 
 
+class Statement(NamedTuple):
+    """A top-level statement with the comments above it: the names that it binds, and all names that it mentions."""
+
+    binds: set[str]
+    mentions: set[str]
+    text: str
+
+
 class Module(NamedTuple):
     """The parts of a file of the package, such as ranking/counts.py; `needs` are its imported names, by file."""
 
@@ -35,10 +46,21 @@ class Module(NamedTuple):
     libraries: list[ast.Import | ast.ImportFrom]
     needs: dict[str, set[str]]
     bindings: list[Binding]
-    rest: str
+    statements: list[Statement]
 
 
-def closure(package: Path, files: Iterable[str]) -> list[Module]:
+def closure(package: Path, names: Iterable[tuple[str, str]]) -> list[Module]:
+    """Read the statements that names need, in their files, each file after those that it imports.
+
+    Parameters: package, its folder; names, each with the file that defines it.
+    """
+    wanted = [*names]
+    modules = _imported(package, [file for file, _ in wanted])
+    _check_names(modules)
+    return _needed(modules, wanted)
+
+
+def _imported(package: Path, files: Iterable[str]) -> list[Module]:
     """Read files and the files that they import from their package, each once and after its imports."""
     modules: dict[str, Module] = {}
 
@@ -54,6 +76,41 @@ def closure(package: Path, files: Iterable[str]) -> list[Module]:
     for file in files:
         visit(file, ())
     return list(modules.values())
+
+
+def _check_names(modules: Iterable[Module]) -> None:
+    """Refuse a name that has different meanings in two files, or a meaning in Python itself."""
+    meanings = {name: ("", "Python itself") for name in dir(builtins) if not name.startswith("_")}
+    for module in modules:
+        for name, meaning, line in module.bindings:
+            place = f"{module.file}:{line}"
+            first, where = meanings.setdefault(name, (meaning, place))
+            if first != meaning:
+                raise AmalgamationError(f"{name} means one thing in {where}, another in {place}: rename one of them")
+
+
+def _needed(modules: Sequence[Module], names: Iterable[tuple[str, str]]) -> list[Module]:
+    """The modules with the statements that names need."""
+    by_file = {module.file: module for module in modules}
+    origins = {
+        module.file: {name: file for file, names in module.needs.items() for name in names} for module in modules
+    }
+    needed: dict[str, set[int]] = {}  # places of statements, by file
+    waiting = [*names]
+    seen = {*waiting}
+    while waiting:
+        file, name = waiting.pop()
+        for place, statement in enumerate(by_file[file].statements):
+            if name in statement.binds or not statement.binds:
+                needed.setdefault(file, set()).add(place)
+                mentioned = {(origins[file].get(other, file), other) for other in statement.mentions} - seen
+                seen |= mentioned
+                waiting += sorted(mentioned)
+    return [
+        module._replace(statements=[module.statements[place] for place in sorted(needed[module.file])])
+        for module in modules
+        if module.file in needed
+    ]
 
 
 def read(package: Path, file: str) -> Module:
@@ -72,8 +129,8 @@ def read(package: Path, file: str) -> Module:
             needs.setdefault(needed, set()).update(alias.name for alias in node.names)
     libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
-    rest = _rest(text, tree.body, len(imports) + (docstring is not None), file)
-    return Module(file, (docstring or "").strip(), libraries, needs, bound, rest)
+    statements = _statements(text, tree.body, len(imports) + (docstring is not None), file)
+    return Module(file, (docstring or "").strip(), libraries, needs, bound, statements)
 
 
 @cache
@@ -103,18 +160,23 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
     return f"{rooms[node.level - 1] / str(node.module).replace('.', '/')}.py"
 
 
-def _rest(text: str, body: list[ast.stmt], head: int, file: str) -> str:
-    """The text below the docstring and the imports. Anything between these is refused, since it would be lost."""
-    lines = text.split("\n")
+def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[Statement]:
+    """The statements below the docstring and the imports. Anything that would be lost between these is refused."""
+    lines = text.rstrip("\n").split("\n")
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     end = max(cut, default=0)
     stray = [line for line in range(1, end) if line not in cut and lines[line - 1].strip()]
-    stray += [
-        node.lineno for node in body[head:] if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
+    statements = []
+    for node in body[head:]:
+        if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom)):
+            stray.append(node.lineno)
+        start, end = end, len(lines) if node is body[-1] else node.end_lineno or 0
+        own = {binding.name for binding in bindings(node, file)}
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        statements.append(Statement(own, names | own, "\n".join(lines[start:end])))
     if stray:
         raise AmalgamationError(f"{file}:{min(stray)}: expected a docstring, then all imports, then the rest")
-    return "\n".join(lines[end:]).strip("\n")
+    return statements
 
 
 def bindings(node: ast.AST, file: str) -> Iterator[Binding]:

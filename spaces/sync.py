@@ -91,13 +91,13 @@ def kernel_names(script: ast.Module) -> dict[str, str]:
 
 
 def kernel_of(names: list[str], package: Path) -> str:
-    """The text of _kernel.py: the kernel modules that define a script's names, and the modules that they import."""
+    """The text of _kernel.py: the definitions of a script's names, and all definitions that they need."""
     defining = kernel_files(package)
     for name in names:
         if len(defining[name]) != 1:
             definitions = " and ".join(defining[name]) or "none"
             raise AmalgamationError(f"expected one file of the kernel that defines {name}, got {definitions}")
-    return amalgam(closure(package, [defining[name][0] for name in names]), HEADER)
+    return amalgam(closure(package, [(defining[name][0], name) for name in names]), HEADER)
 
 
 def kernel_files(package: Path) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import chain, groupby
 from numbers import Integral, Real
-from operator import lshift, or_
+from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
@@ -339,15 +339,6 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
 
 
-def equal(x: Array, value: Any) -> Array:
-    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
-        xp = array_namespace(x)
-        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
-            return xp.zeros_like(x, dtype=xp.bool)
-    return x == value
-
-
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
     return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
@@ -418,38 +409,12 @@ def _number(value: Any, name: str, expected: str) -> float:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     number = _number(value, name, "a number between 0 and 1")
     if not 0 < number < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
     return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_confidence_level(value: Any) -> float:
@@ -463,11 +428,6 @@ def as_real(value: Any, name: str) -> float:
     if number != number:
         raise ValueError(f"{name}: expected a number, got nan")
     return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -579,8 +539,6 @@ def differ(first: Any, second: Any) -> bool:
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -669,35 +627,6 @@ def _take(
                 pending.clear()
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """Cut a range into `number` parts of nearly equal length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work.
-
-    >>> runs_of_work([1, 1, 4, 1, 1], 2)
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
-
-
 @cache
 def _cores_of_cgroup() -> int:
     """Whole cores of processor time that Linux grants the group of this process, at least 1."""
@@ -740,25 +669,6 @@ if hasattr(os, "register_at_fork"):
 _LABELS = np.dtype(np.int64)
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
-    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
-
-    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
-    """
-    scores = as_numbers(x, name)
-    if scores.shape == (0,):
-        scores = scores.reshape((0,) * ndim)
-    if scores.ndim != ndim:
-        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    if not (narrow and is_narrow(scores)):
-        scores = widen(scores, name)
-    check_no_nan(scores, name)
-    return scores
-
-
-_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 
 
 def as_numbers(x: Any, name: str) -> Array:
@@ -1331,7 +1241,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1386,12 +1295,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -2638,19 +2541,6 @@ _work: dict[Callable[..., Any], int] = {}
 # Ratios of counts, and exact sums of ratios.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
@@ -2695,59 +2585,6 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
         yield low, (values >> low) & ((1 << piece) - 1)
 
 
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
@@ -2775,25 +2612,6 @@ def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dty
 def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     """(N,) booleans."""
     return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
@@ -3071,15 +2889,6 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkStat
     return checked
 
 
-def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch of scores: see `reduce_topk_scores`."""
-    predictions = as_matrix(predictions, "predictions")
-    if predictions.ndim == 2 and not is_floating(predictions):
-        dtype = str(predictions.dtype).removeprefix("torch.")
-        raise ValueError(f"predictions: expected (N, C) floating scores, got {dtype} class ids")
-    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
-
-
 def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
     """The state of a batch: see `reduce_topk`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
@@ -3178,48 +2987,6 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
     0.75
     """
     return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
-
-
-def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
-) -> float:
-    """Top-k accuracy: the share of samples with the true class among the k highest scores.
-
-    strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
-    optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
-    expected:    the chance of a hit when ties are broken at random
-
-    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
-    for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
-    Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
-    Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
-
-    >>> import numpy as np
-    >>> above, tied = np.asarray([0, 0, 2]), np.asarray([0, 2, 0])
-    >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
-    (0.3333333333333333, 0.6666666666666666)
-    """
-    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
-
-
-def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
-) -> float:
-    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
-
-    AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
-
-    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
-    stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
-    Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
-
-    >>> import numpy as np
-    >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
-    0.6666666666666666
-    """
-    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
 
 
 def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
@@ -3494,43 +3261,6 @@ class AccuracyK(TopK):
         if self.k_list is None:
             return {"accuracy": None}
         return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AUTKC(TopK):
-    """The area under the top-k curve: the mean accuracy over k = 1 … K, "autkc@1" and so on.
-
-    Columns: see `reduce_topk_scores`. Options: see `TopK`.
-
-    >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
-    {'autkc@1': 0.5, 'autkc@2': 0.75}
-    """
-
-    name = "autkc"
-    reduce = staticmethod(topk_scores_state)
-
-    k_list: int | Sequence[int] | None = (1,)
-
-    def spans(self, width: int) -> Mapping[str, range | None]:
-        """All k up to each K."""
-        return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
-
-
-def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
-    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
-
-    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
-    error.
-    Returns a `TopkState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
-    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
-
-
-def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
-    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
-    return topk_scores_state(predictions, references, ignore_unknown=ignore_unknown)
 
 
 # ---- metric/packing.py -----------------------------------------------------------------------------------------------

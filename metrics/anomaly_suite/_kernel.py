@@ -91,8 +91,6 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 
 # int64 holds 9.2e18 but float64 only every integer up to here
 MAX_EXACT = 2**53
-_BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
-_DEVICE_BLOCK = 1 << 27
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -106,11 +104,6 @@ def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor is not None and isinstance(x, tensor)
-
-
-def is_bfloat16(x: Any) -> bool:
-    """Whether this is a torch tensor of bfloat16."""
-    return type(x) is not np.ndarray and is_torch_array(x) and "bfloat16" in str(x.dtype)
 
 
 def array_namespace(*arrays: Array) -> Any:
@@ -322,27 +315,6 @@ def is_narrow(x: Array) -> bool:
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
-def bfloat16_bits(x: Array) -> np.ndarray | None:
-    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_bfloat16(x) or x.device.type != "cpu":
-        return None
-    return np.asarray(x.view(array_namespace(x).int16))
-
-
-def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
-
-    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
-    """
-    num_rows, num_columns = scores.shape
-    on_cpu = device_of(scores) is None
-    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
-    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
-    for start in range(0, max(1, num_rows), length):
-        rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
 def equal(x: Array, value: Any) -> Array:
     """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
     if not is_numpy_array(x):
@@ -376,12 +348,6 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
         upper = "" if high is None else f" and at most {high}"
         raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
     return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
 
 
 def plain_value(value: Any) -> Any:
@@ -435,25 +401,12 @@ def as_fractions(value: Any, name: str) -> list[float]:
     return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     number = _number(value, name, "a number between 0 and 1")
     if not 0 < number < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
     return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_confidence_level(value: Any) -> float:
@@ -467,11 +420,6 @@ def as_real(value: Any, name: str) -> float:
     if number != number:
         raise ValueError(f"{name}: expected a number, got nan")
     return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -503,7 +451,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 _LABELS = np.dtype(np.int64)
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -548,15 +495,6 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
         row, *rest = (int(index[0]) for index in xp.nonzero(nan))
         position = row + first if not rest else (row + first, *rest)
         raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
-
-
-def as_matrix(x: Any, name: str) -> Array:
-    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
-        return x
-    if is_bfloat16(x):
-        return x.detach()
-    return as_numbers(x, name)
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
@@ -632,36 +570,6 @@ def check_lengths(**columns: Array | None) -> None:
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
-
-
-def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns seem to be swapped."""
-    if predictions.ndim == 1 and references.ndim == 2:
-        raise ValueError(
-            f"predictions and references are swapped: references must be (N,) class ids, got shape "
-            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
-        )
-
-
-def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
-        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
-    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
-
-
-def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
-    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
-    xp = array_namespace(labels)
-    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
-        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
-
-
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
-    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
-    if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -943,8 +851,6 @@ def differ(first: Any, second: Any) -> bool:
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1031,17 +937,6 @@ def _take(
             errors[place] = error
             if not isinstance(error, Exception):
                 pending.clear()
-
-
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
 
 
 def parts_of(length: int, number: int) -> list[slice]:
@@ -1335,7 +1230,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1390,12 +1284,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -3028,47 +2916,6 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores)
 
 
-def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
-
-
 def _is_dealt(scores: np.ndarray) -> bool:
     """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
     return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
@@ -3128,7 +2975,6 @@ def indices(scores: Array) -> Array:
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
-_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 
 
 class Counts(NamedTuple):
@@ -3226,29 +3072,6 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 
 
-def sides_of_kinds(
-    scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
-) -> list[Side]:
-    """The side of each kind of samples, all sorted at once.
-
-    Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
-    """
-    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
-        return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    if counts is not None or is_numpy_array(scores):
-        parts = [kinds == kind for kind in range(number)]
-        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
-    scores, last = widen(scores), kinds == number - 1
-    sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others = sum(side.total for side in sides)
-    if 2 * others > len(scores):
-        return [*sides, _on_device(scores[last], bits)]
-    # making few others infinite takes less time than taking many scores out
-    xp = array_namespace(scores)
-    return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
-
-
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     """The side of float32 or float64 scores on a device, with so many infinite ones too many.
 
@@ -3261,39 +3084,6 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         ordered, counts = ordered[:rows], counts[:rows]
     before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
     return Side(ordered, before, bits, scores.shape[0] - excess)
-
-
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
-
-
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise MissingClassError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
 
 
 def ascending(scores: Array) -> Array:
@@ -3487,25 +3277,6 @@ def most_twice_precision(counts: Counts) -> Array:
     return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
-    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
-
-    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
-
-    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
-    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
-    {'a': 0.25000000000000017, 'b': None}
-    """
-    bounded: dict[str, Rate] = {}
-    for name, rate in results.items():
-        between = ends.get(name)
-        if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
-        elif name in ends:
-            bounded[name] = rate
-    return bounded
-
-
 def error_of(value: float, ends: tuple[float, ...]) -> float:
     """The distance to the farther end, rounded up."""
     distance = max(abs(end - value) for end in ends)
@@ -3532,22 +3303,6 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
         total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
@@ -3685,20 +3440,6 @@ def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
 
 
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
-
-
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as a zero-dimensional array."""
     value: Any = state[name]
@@ -3786,19 +3527,6 @@ def was_cut(scores: Array, bits: int) -> Array:
     """
     xp = array_namespace(scores)
     return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
 
 
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
@@ -3898,22 +3626,6 @@ AUROC = Quantity(
 )
 
 
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
-    """
-    return float(AUROC.of([counts]))
-
-
 def _precision_sum(counts: Counts) -> int:
     return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
@@ -3943,23 +3655,6 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score agrees.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
 def _trapezoid_sum(counts: Counts) -> int:
     # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
     xp = array_namespace(counts.tp)
@@ -3982,23 +3677,6 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
     """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
     twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
@@ -4019,60 +3697,12 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
-
-    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
-    with a score of −inf positive, which no threshold does.
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.1)
-    """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
-
-
 def _best_iou(counts: Counts) -> float:
     return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
 
 
 # max_t TP / (TP + FP + FN), at the threshold of the best F1
 IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    True,
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, including those that detect nothing or everything.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
@@ -4085,21 +3715,6 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
-        samples with a score of −inf, which no threshold does
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
-
-
 class PointOfScores(NamedTuple):
     """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
 
@@ -4107,26 +3722,6 @@ class PointOfScores(NamedTuple):
     score: float
     fpr: float
     tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Among thresholds with equal values, it takes the one that the fewest samples exceed.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
-    """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
-    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
@@ -4179,35 +3774,6 @@ def _rate(name: str, counts: Counts) -> Array:
 #
 # Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
-def most_within(share: float, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
-    float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    The division is rounded once, as in a reported rate.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
 def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
     """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
 
@@ -4219,40 +3785,6 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
     """
     count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
     return min(1.0, count / total)
-
-
-def as_written(value: float) -> Fraction:
-    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them.
-
-    Raises ValueError for different shares with the same name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
 
 
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
@@ -4297,20 +3829,6 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
     return Quantity(point.part, value, point.higher, point.bounds)
 
 
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
-    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return Reached((negatives + gain) / (positives + negatives), threshold)
-
-
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-
-
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
@@ -4322,13 +3840,6 @@ def check_thresholds_exist(results: Results) -> None:
                 f"thresholds: expected scores above -inf where {name} is reached, "
                 "since no threshold is exceeded by -inf"
             )
-
-
-def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
-    side = positives if name in ("tpr", "fnr") else negatives
-    above = samples_above(side, threshold)
-    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
 
 
 def samples_above(side: Side, threshold: float) -> int:
@@ -4349,28 +3860,6 @@ def samples_above(side: Side, threshold: float) -> int:
 Area = TypeVar("Area")
 _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 _WORK = 8  # summing the terms of a pixel takes about as long as so many scores
-
-
-def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
-    """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
-
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
-
-    FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
-
-    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
-    normal pixels; limits in (0, 1].
-    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range, or if a side is empty.
-    Source: Bergmann et al., The MVTec Anomaly Detection Dataset, IJCV 2021.
-
-    >>> aupro(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5]), [1.0])
-    [0.75]
-    """
-    limits = as_fractions(limits, "integration_limits")
-    check_both_classes(region_scores.shape[0], normal.shape[0])
-    ordered, order = sorted_with(region_scores, indices(region_scores))
-    steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
-    return areas_up_to(steps, steps.of_pixels(order), region_sizes, normal.shape[0], limits)
 
 
 def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
@@ -6830,15 +6319,6 @@ class PreparedMaps(Prepared):
 #
 # anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
-def level_counts(state: AnomalyState, level: str) -> Counts:
-    """Counts of the anomalous against the normal images, or of the anomalous against the normal pixels.
-
-    Parameters: state of `reduce_maps`; level, "image" or "pixel".
-    Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
-    """
-    return exceedance_counts(*level_sides(state, level))
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
@@ -7001,65 +6481,6 @@ class AnomalySuite(Metric):
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
-
-
-def reduce_maps(
-    predictions: Any,
-    references: Any,
-    image_scores: Any = None,
-    image_labels: Any = None,
-    samples: Any = None,
-    *,
-    image_reduction: str | int = AnomalySuite.image_reduction,
-    significant_bits: int | None = AnomalySuite.significant_bits,
-    ignore_value: int | None = AnomalySuite.ignore_value,
-    regions: str = AnomalySuite.regions,
-    components: bool = AnomalySuite.components,
-    pixel_threshold: float | None = AnomalySuite.pixel_threshold,
-    min_predicted: int = AnomalySuite.min_predicted,
-    min_object: int = AnomalySuite.min_object,
-) -> AnomalyState:
-    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
-
-    Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references, masks
-    of equal shapes, 0 or False for normal, or dicts with a mask for each defect of an image (see `split_defects`),
-    which are united; image_scores and image_labels (N,), by default the map's maximum (or by `image_reduction`: "mean",
-    or an int k for the mean of the k highest) and whether the mask has an anomaly; significant_bits in [4, 52], the
-    number of bits kept of each pixel's score (see `cut`), for memory that does not grow with the normal pixels, unless
-    intervals are requested at load; None keeps all. Scores of images are never cut; ignore_value, the value of void
-    pixels in the masks, such as 255: they are neither normal nor anomalous, separate regions, and do not affect the
-    scores and labels of images; regions, "components" for 8-connected regions of binary masks, or "labels" for masks of
-    integers, k > 0 in region k of the image; components, whether to find the components of score > pixel_threshold (see
-    `components_of`, also for the two sizes); samples (N,), the id of the sample that each image shows, a string or an
-    integer.
-
-    Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-    anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
-    label.
-    """
-    return map_state(
-        predictions,
-        references,
-        image_scores,
-        image_labels,
-        samples,
-        image_reduction=image_reduction,
-        significant_bits=significant_bits,
-        ignore_value=ignore_value,
-        regions=regions,
-        components=components,
-        pixel_threshold=pixel_threshold,
-        min_predicted=min_predicted,
-        min_object=min_object,
-    )
-
-
-def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
-    """The results of `AnomalySuite`, with its options, for a state of `reduce_maps`. Returns {key: number or table}."""
-    prepared = AnomalySuite(**options).prepare(state)
-    results = prepared.rates()
-    return as_dict({**results, **prepared.tables(results)})
 
 
 # ---- metric/packing.py -----------------------------------------------------------------------------------------------

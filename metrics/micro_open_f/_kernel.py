@@ -29,7 +29,7 @@ from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import lshift, or_
+from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
@@ -320,13 +320,6 @@ def is_narrow(x: Array) -> bool:
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
-def bfloat16_bits(x: Array) -> np.ndarray | None:
-    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_bfloat16(x) or x.device.type != "cpu":
-        return None
-    return np.asarray(x.view(array_namespace(x).int16))
-
-
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
 
@@ -339,15 +332,6 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
-def equal(x: Array, value: Any) -> Array:
-    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
-        xp = array_namespace(x)
-        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
-            return xp.zeros_like(x, dtype=xp.bool)
-    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -376,12 +360,6 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     return value
 
 
-def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
 def plain_value(value: Any) -> Any:
     """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
@@ -397,19 +375,6 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
 def _number(value: Any, name: str, expected: str) -> float:
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -420,38 +385,12 @@ def _number(value: Any, name: str, expected: str) -> float:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     number = _number(value, name, "a number between 0 and 1")
     if not 0 < number < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
     return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_confidence_level(value: Any) -> float:
@@ -465,11 +404,6 @@ def as_real(value: Any, name: str) -> float:
     if number != number:
         raise ValueError(f"{name}: expected a number, got nan")
     return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -639,13 +573,6 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
-
-
-def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
-        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
-    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -1709,7 +1636,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1764,12 +1690,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -2911,78 +2831,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -3332,46 +3180,6 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
@@ -3379,64 +3187,11 @@ def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
     """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
     if _is_dealt(scores):
         return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
     return np.sort(scores)
-
-
-def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
 
 
 def _is_dealt(scores: np.ndarray) -> bool:
@@ -3495,33 +3250,6 @@ def indices(scores: Array) -> Array:
 # negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
 #
 # The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
-
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_RUN = 1 << 24
-_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
-
-
-class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
-
-    thresholds: (T,) distinct positive scores s_1 > … > s_T
-    sizes: (T,) positives with the score s
-    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
-    above: (T,) negatives with a higher score than s
-    fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
-    """
-
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
-    sides: tuple[Side, ...] = ()
-
 
 class Side(NamedTuple):
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
@@ -3596,29 +3324,6 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 
 
-def sides_of_kinds(
-    scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
-) -> list[Side]:
-    """The side of each kind of samples, all sorted at once.
-
-    Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
-    """
-    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
-        return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    if counts is not None or is_numpy_array(scores):
-        parts = [kinds == kind for kind in range(number)]
-        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
-    scores, last = widen(scores), kinds == number - 1
-    sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others = sum(side.total for side in sides)
-    if 2 * others > len(scores):
-        return [*sides, _on_device(scores[last], bits)]
-    # making few others infinite takes less time than taking many scores out
-    xp = array_namespace(scores)
-    return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
-
-
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     """The side of float32 or float64 scores on a device, with so many infinite ones too many.
 
@@ -3633,39 +3338,6 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
-
-
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise MissingClassError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
-
-
 def ascending(scores: Array) -> Array:
     """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
     scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
@@ -3676,102 +3348,6 @@ def ascending(scores: Array) -> Array:
 
 def _in_order(scores: Array) -> bool:
     return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for column, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(column)
-        scores = side.scores
-        # NaN is sorted to an end, where one look finds it
-        if any(map(math.isnan, scores[:: max(1, scores.shape[0] - 1)].tolist())):
-            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
-        sides.append(side)
-    first, second = sides
-    if first.scores.dtype == second.scores.dtype:
-        return first, second
-    xp = array_namespace(first.scores, second.scores)
-    dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
-
-
-def runs(
-    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
-) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
-
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
-    default all.
-    """
-    scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
-    xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
-    while stop > begin:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
-            groups = merge(scores[begin:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
-        else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
-            thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
-
-
-def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
-    scores, total = positives.scores, positives.scores.shape[0]
-    cuts = scores[[total * i // number for i in range(1, number)]]
-    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
-    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
-
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
-    """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -3838,115 +3414,12 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
 #
 # Ratios of counts, and exact sums of ratios.
 
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
-
-
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
         total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
-
-    The bits are cut into pieces, with a sum for each that int64 holds.
-    """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
-
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
-
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
-    """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
 
 
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
@@ -4289,76 +3762,6 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-# ---- open_set/outcomes.py --------------------------------------------------------------------------------------------
-#
-# Outcomes of samples, which say the predicted class and whether it is the true one, and the samples of each class.
-
-_COUNTED = 1 << 16  # classes of which each thread has counts of its own; of more, one thread counts all
-
-
-def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
-    """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
-    if not is_numpy_array(ids) or 2 * most > 1 << 32:
-        return 2 * ids + correct
-    outcomes = ids.astype(_type_of(most))
-    outcomes <<= 1
-    outcomes |= correct
-    return outcomes
-
-
-def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts: Array | None) -> tuple[Array, Array]:
-    """The outcome of each sample, and the number of known samples of each class.
-
-    Parameters: predicted (N,), int64, and classes (N,); num_classes C; counts (N,), how many equal samples each entry
-    stands for, by default one. Raises ValueError as `check_ids` does.
-    """
-    loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
-    if loop is None or 2 * num_classes > 1 << 32:
-        check_ids(predicted, classes, num_classes)
-        return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
-    parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
-    outcomes = np.empty(len(predicted), _type_of(num_classes))
-    totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
-    pieces = [partial(loop, predicted[part], classes[part], outcomes[part], row) for part, row in zip(parts, totals)]
-    if not all(in_threads(pieces, len(parts))):
-        check_ids(predicted, classes, num_classes)
-    return outcomes, totals.sum(axis=0)[1:]
-
-
-def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones outside [−1, C)."""
-    if not are_ids_below(predicted, num_classes):
-        check_class_ids(predicted, "predicted", num_classes)
-        check_not_negative(predicted, "predicted")
-    check_class_ids(classes, "classes", num_classes)
-    lowest = int(array_namespace(classes).min(classes)) if classes.shape[0] else -1
-    if lowest < -1:
-        raise ValueError(f"classes: expected class ids of at least 0, or -1 for unknown, got {lowest}")
-
-
-def _type_of(most: int) -> Any:
-    return np.uint16 if 2 * most <= 1 << 16 else np.uint32
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
-
-
-def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:
-    """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
-    for i in range(len(predicted)):
-        ours, theirs = predicted[i], classes[i]
-        if not (0 <= ours < len(totals) - 1 and -1 <= theirs < len(totals) - 1):
-            return False
-        outcomes[i] = 2 * ours + (ours == theirs)
-        totals[theirs + 1] += 1
-    return True
-
-
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
 # Lists of thresholds of open-set scores, and states with scores rounded up to them.
@@ -4414,67 +3817,12 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
 
-def macro_open_f(
-    predicted: Array,
-    classes: Array,
-    scores: Array,
-    num_classes: int,
-    t_list: Any = None,
-    *,
-    counts: Array | None = None,
-) -> BestF:
-    """Macro open-set F-score: F of the precision and recall averaged over the known classes.
-
-    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
-
-    A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
-    samples are accepted when score ≤ t. 0/0 is 0.
-
-    Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
-    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
-    samples each entry stands for, by default one.
-    Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
-    Raises ValueError for class ids out of range, an empty t_list, or NaN in it.
-    Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
-
-    >>> import numpy as np
-    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
-    (1.0, 0.2, None)
-    """
-    xp = array_namespace(predicted)
-    predicted = xp.astype(predicted, xp.int64, copy=False)
-    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
-        check_ids(predicted, classes, num_classes)
-        known, distinct = classes[classes >= 0], distinct_values(predicted)
-        occurring = distinct_values(known).shape[0]
-        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
-        among = _is_among(distinct, known)
-        of_known = None if counts is None else counts[classes >= 0][among]
-        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
-    else:
-        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
-        occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
-
-
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
     """Scores in ascending order with their outcomes and, if any, counts."""
     if counts is None:
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _index_of(distinct: Array, ids: Array) -> Array:
-    """The place of each id in ascending distinct ids, which include all of them."""
-    return array_namespace(ids).searchsorted(distinct, ids)
-
-
-def _is_among(distinct: Array, ids: Array) -> Array:
-    """Flag the ids that are among ascending distinct ids."""
-    xp = array_namespace(ids)
-    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def micro_open_f(
@@ -4665,28 +4013,9 @@ def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dty
     return column.astype(dtype)
 
 
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
 def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
@@ -4730,52 +4059,6 @@ def _place(name: str) -> str:
 # and states can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
 
 
 def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
@@ -4961,18 +4244,6 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
     return num_classes
 
 
-def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
-    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
-
-    Returns an int of at least 1. Raises ValueError if a class id reaches C.
-    """
-    number = check_classes(state, num_classes)
-    if number is not None:
-        return number
-    xp = array_namespace(state["classes"])
-    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
-
-
 def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     """The number of known classes, if the score columns or `num_classes` determine it.
 
@@ -5086,28 +4357,6 @@ class OpenF(Metric):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MacroOpenF(OpenF):
-    """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
-
-    Columns: see `reduce_open_set`. Options: see `OpenF`.
-
-    >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
-    {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
-    """
-
-    name = "macro_open_f"
-
-    def prepare(self, state: OpenSetState) -> PreparedTable:
-        """As of `OpenF`; the number of classes is kept for resamples that lack the largest class id."""
-        return super().prepare({**state, "predictions_width": np.asarray(count_classes(state, self.num_classes))})
-
-    def best(self, state: OpenSetState) -> BestF:
-        """The best macro F-score."""
-        columns = state["predicted"], state["classes"], state["scores"]
-        return macro_open_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
     """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
 
@@ -5129,29 +4378,3 @@ class MicroOpenF(OpenF):
         return micro_open_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )
-
-
-def reduce_open_set(
-    predictions: Any,
-    references: Any,
-    open_scores: Any,
-    open_labels: Any = None,
-    *,
-    num_classes: int | None = OpenF.num_classes,
-    t_list: float | Sequence[float] | None = OpenF.t_list,
-    per_sample: bool = OpenF.per_sample,
-) -> OpenSetState:
-    """Reduce a batch to predicted classes, true classes and open-set scores.
-
-    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
-    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
-    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
-    none is rounded.
-
-    Returns an `OpenSetState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
-    return open_set_state(
-        predictions, references, open_scores, open_labels, num_classes=num_classes, t_list=t_list, per_sample=per_sample
-    )

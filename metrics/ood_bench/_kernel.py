@@ -92,8 +92,6 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 
 # int64 holds 9.2e18 but float64 only every integer up to here
 MAX_EXACT = 2**53
-_BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
-_DEVICE_BLOCK = 1 << 27
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -107,11 +105,6 @@ def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor is not None and isinstance(x, tensor)
-
-
-def is_bfloat16(x: Any) -> bool:
-    """Whether this is a torch tensor of bfloat16."""
-    return type(x) is not np.ndarray and is_torch_array(x) and "bfloat16" in str(x.dtype)
 
 
 def array_namespace(*arrays: Array) -> Any:
@@ -323,27 +316,6 @@ def is_narrow(x: Array) -> bool:
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
-def bfloat16_bits(x: Array) -> np.ndarray | None:
-    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_bfloat16(x) or x.device.type != "cpu":
-        return None
-    return np.asarray(x.view(array_namespace(x).int16))
-
-
-def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
-
-    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
-    """
-    num_rows, num_columns = scores.shape
-    on_cpu = device_of(scores) is None
-    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
-    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
-    for start in range(0, max(1, num_rows), length):
-        rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
 def equal(x: Array, value: Any) -> Array:
     """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
     if not is_numpy_array(x):
@@ -379,12 +351,6 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     return value
 
 
-def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
 def plain_value(value: Any) -> Any:
     """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
 
@@ -398,19 +364,6 @@ def plain_value(value: Any) -> Any:
         return value.tolist()
     except (RuntimeError, NotImplementedError):  # of a tensor without numbers
         return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
 
 
 def _number(value: Any, name: str, expected: str) -> float:
@@ -431,30 +384,12 @@ def as_fraction(value: Any, name: str) -> float:
     return number
 
 
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     number = _number(value, name, "a number between 0 and 1")
     if not 0 < number < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
     return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_confidence_level(value: Any) -> float:
@@ -468,11 +403,6 @@ def as_real(value: Any, name: str) -> float:
     if number != number:
         raise ValueError(f"{name}: expected a number, got nan")
     return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -504,7 +434,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 _LABELS = np.dtype(np.int64)
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -551,15 +480,6 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
         raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
 
 
-def as_matrix(x: Any, name: str) -> Array:
-    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
-        return x
-    if is_bfloat16(x):
-        return x.detach()
-    return as_numbers(x, name)
-
-
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
     if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
@@ -590,15 +510,6 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
         raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
     return labels
-
-
-def as_flags(x: Any, name: str) -> Array:
-    """Check (N,) values of 0 and 1, or booleans, and return them as booleans."""
-    labels = as_labels(x, name)
-    other = (labels != 0) & (labels != 1)
-    if bool(array_namespace(labels).any(other)):
-        raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
-    return labels == 1
 
 
 def as_counts(x: Any, name: str) -> Array:
@@ -642,27 +553,6 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
-
-
-def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
-        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
-    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
-
-
-def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
-    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
-    xp = array_namespace(labels)
-    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
-        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
-
-
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
-    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
-    if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -1320,8 +1210,6 @@ def differ(first: Any, second: Any) -> bool:
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1410,33 +1298,10 @@ def _take(
                 pending.clear()
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work.
-
-    >>> runs_of_work([1, 1, 4, 1, 1], 2)
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -1712,7 +1577,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1767,12 +1631,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -2818,78 +2676,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -3286,18 +3072,6 @@ def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
     """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
     if _is_dealt(scores):
@@ -3325,25 +3099,6 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
     sides.append(scores)
     in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
     return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
 
 
 def _is_dealt(scores: np.ndarray) -> bool:
@@ -3538,30 +3293,6 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         ordered, counts = ordered[:rows], counts[:rows]
     before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
     return Side(ordered, before, bits, scores.shape[0] - excess)
-
-
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -3811,22 +3542,6 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
@@ -3952,28 +3667,9 @@ def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dty
     return column.astype(dtype)
 
 
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
 def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
@@ -4065,19 +3761,6 @@ def was_cut(scores: Array, bits: int) -> Array:
     return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
 
 
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
     """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
@@ -4158,9 +3841,6 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 #
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
-_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -4173,22 +3853,6 @@ AUROC = Quantity(
     True,
     in_either_order(twice_wins),
 )
-
-
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
-    """
-    return float(AUROC.of([counts]))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -4220,23 +3884,6 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score agrees.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
 def _trapezoid_sum(counts: Counts) -> int:
     # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
     xp = array_namespace(counts.tp)
@@ -4259,122 +3906,11 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
-def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
-    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
-    f1, xp = ratio_of(twice, total), array_namespace(twice)
-    near = xp.nonzero(f1 == xp.max(f1))[0]
-    if int(total[-1]) < _DISTINCT:
-        near = near[:1]
-    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
-    best = max(exact)
-    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
-
-
-def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
-    return float(f1), score
-
-
-F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
-
-    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
-    with a score of −inf positive, which no threshold does.
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.1)
-    """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
-
-
-def _best_iou(counts: Counts) -> float:
-    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
-
-
-# max_t TP / (TP + FP + FN), at the threshold of the best F1
-IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    True,
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, including those that detect nothing or everything.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
 # Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
-
-
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
-        samples with a score of −inf, which no threshold does
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
 
 
 class PointOfScores(NamedTuple):
@@ -4384,26 +3920,6 @@ class PointOfScores(NamedTuple):
     score: float
     fpr: float
     tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Among thresholds with equal values, it takes the one that the fewest samples exceed.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
-    """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
-    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: float) -> Quantity:
@@ -4456,35 +3972,6 @@ def _rate(name: str, counts: Counts) -> Array:
 #
 # Shares of a total as integer counts, so that a bound is met exactly if it can be.
 
-def most_within(share: float, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
-    float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    The division is rounded once, as in a reported rate.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
 def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
     """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
 
@@ -4496,40 +3983,6 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
     """
     count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
     return min(1.0, count / total)
-
-
-def as_written(value: float) -> Fraction:
-    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them.
-
-    Raises ValueError for different shares with the same name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
 
 
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
@@ -4586,9 +4039,6 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
 
 
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-
-
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -4981,53 +4431,6 @@ def check_labels(labels: Array, values: LabelValues) -> None:
 # OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of every score.
 
 _Arrays = tuple[np.ndarray, ...]
-
-
-def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
-    """Count false positives, true positives, false negatives and true negatives at one threshold.
-
-    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
-    Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
-    Source: oodeel, eval/metrics.py, which returns the same four counts.
-
-    >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
-    (1, 1, 0, 1)
-    """
-    positives, negatives = _split(scores, labels)
-    threshold = as_real(threshold, "threshold")
-    xp = array_namespace(positives)
-    # in float64: a float32 score must not round the threshold to its own precision
-    tp, fp = (int(xp.count_nonzero(xp.astype(side, xp.float64) >= threshold)) for side in (positives, negatives))
-    return fp, tp, positives.shape[0] - tp, negatives.shape[0] - fp
-
-
-def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
-    """Rates at every `step`-th score in ascending order, as oodeel samples them.
-
-    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
-    score ≥ threshold, as of `ftpn`.
-    The rates also have the two ends of the curve; the accuracy does not.
-
-    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
-    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy); with `return_raw`, the pair of the counts
-    (FP, TP, FN, TN) and these arrays. Raises ValueError as `ftpn` does, and for a class without samples.
-    Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
-
-    >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)
-    >>> fpr.tolist(), tpr.tolist()
-    ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
-    """
-    positives, negatives = _split(scores, labels)
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    raw, rates = sampled_curve(to_numpy(positives), to_numpy(negatives), as_int(step, "step", 1))
-    return (raw, rates) if return_raw else rates
-
-
-def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
-    state = ood_state(scores, labels, in_value=0, out_value=1, ignore_value=None, significant_bits=None)
-    out, inside = (side.repeated() for side in ood_sides(state, LabelValues(inside=0, out=1, ignored=None)))
-    return out, inside
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
@@ -5619,52 +5022,3 @@ class OODBench(Metric):
         state: Any = prepared.state
         names = names_and_functions(self.metrics)
         return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}
-
-
-def reduce_ood(
-    predictions: Any,
-    references: Any = None,
-    *,
-    in_value: Label = OODBench.in_value,
-    out_value: Label = OODBench.out_value,
-    ignore_value: int | None = OODBench.ignore_value,
-    significant_bits: int | None = OODBench.significant_bits,
-) -> OODState:
-    """Check a batch of scores with labels, or a pair of scores without them.
-
-    Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: every other label; ignore_value, the label of samples that are left out; significant_bits in
-    [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with the samples; None
-    keeps the scores as they are.
-    Returns an `OODState`, which still holds the ignored samples.
-    Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and any other label.
-    """
-    return ood_state(
-        predictions,
-        references,
-        in_value=in_value,
-        out_value=out_value,
-        ignore_value=ignore_value,
-        significant_bits=significant_bits,
-    )
-
-
-def split_ood(
-    scores: Array,
-    labels: Array,
-    *,
-    in_value: Label = OODBench.in_value,
-    out_value: Label = OODBench.out_value,
-    ignore_value: int | None = OODBench.ignore_value,
-) -> tuple[Array, Array]:
-    """Split scores into OOD and in-distribution ones, each in ascending order.
-
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
-    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
-    """
-    values = check_label_values(in_value, out_value, ignore_value)
-    check_labels(labels, values)
-    out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
-    return out, inside

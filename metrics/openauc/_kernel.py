@@ -19,7 +19,6 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
@@ -30,7 +29,7 @@ from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import lshift, or_
+from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
@@ -321,13 +320,6 @@ def is_narrow(x: Array) -> bool:
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
-def bfloat16_bits(x: Array) -> np.ndarray | None:
-    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_bfloat16(x) or x.device.type != "cpu":
-        return None
-    return np.asarray(x.view(array_namespace(x).int16))
-
-
 def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
 
@@ -340,15 +332,6 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
-def equal(x: Array, value: Any) -> Array:
-    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
-        xp = array_namespace(x)
-        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
-            return xp.zeros_like(x, dtype=xp.bool)
-    return x == value
 
 
 def device_of(x: Array) -> Any:
@@ -375,12 +358,6 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
         upper = "" if high is None else f" and at most {high}"
         raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
     return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
 
 
 def plain_value(value: Any) -> Any:
@@ -429,11 +406,6 @@ def as_fraction(value: Any, name: str) -> float:
     return number
 
 
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
 def as_share(value: Any, name: str) -> float:
     """Check a real option in [0, 1]."""
     number = _number(value, name, "a number in [0, 1]")
@@ -466,11 +438,6 @@ def as_real(value: Any, name: str) -> float:
     if number != number:
         raise ValueError(f"{name}: expected a number, got nan")
     return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -640,13 +607,6 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
-
-
-def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
-        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
-    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
 
 def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
@@ -1710,7 +1670,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1765,12 +1724,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -2816,78 +2769,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
@@ -3284,18 +3165,6 @@ def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
     """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
     if _is_dealt(scores):
@@ -3323,25 +3192,6 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
     sides.append(scores)
     in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
     return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
 
 
 def _is_dealt(scores: np.ndarray) -> bool:
@@ -3538,30 +3388,6 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
-
-
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
     """Raise ValueError unless there are samples on both sides."""
     if not num_positives or not num_negatives:
@@ -3688,9 +3514,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 # and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
 # the other way round; each side of the bin may have been one score or several.
 
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
-
-
 class Bounds(NamedTuple):
     """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
@@ -3709,16 +3532,6 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
     )
 
 
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of the best value over all thresholds.
-
-    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
-    the other bound is the value with the positives first.
-    """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
-
-
 def positives_first(counts: Counts, was_cut: Array) -> Counts:
     """The counts if in each bin the positives were one score, above the negatives."""
     return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
@@ -3727,39 +3540,6 @@ def positives_first(counts: Counts, was_cut: Array) -> Counts:
 def negatives_first(counts: Counts, was_cut: Array) -> Counts:
     """The counts if in each bin the positives were one score, below the negatives."""
     return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
 def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
@@ -3795,10 +3575,6 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -3807,22 +3583,6 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
         total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
@@ -3849,43 +3609,6 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
         return
     for low in range(0, bits, piece):
         yield low, (values >> low) & ((1 << piece) - 1)
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
@@ -3950,28 +3673,9 @@ def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dty
     return column.astype(dtype)
 
 
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
 def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
     return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
@@ -4156,298 +3860,10 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 #
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
-_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
     return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
-
-
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
-    """
-    return float(AUROC.of([counts]))
-
-
-def _precision_sum(counts: Counts) -> int:
-    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
-
-
-def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
-    sure, others = (
-        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
-        for rows in (~unsure, unsure)
-    )
-    total = sum_of(sure) if sure.sizes.shape[0] else 0
-    if others.sizes.shape[0]:
-        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
-            RATIO_UNIT - UNIT_BITS
-        )
-    return total
-
-
-AVERAGE_PRECISION = Quantity(
-    _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
-    True,
-    Bounds(
-        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
-        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
-    ),
-)
-
-
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score agrees.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-    xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
-
-
-AUPR = Quantity(
-    _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
-    True,
-    Bounds(
-        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
-        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
-    ),
-)
-
-
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
-def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
-    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
-    f1, xp = ratio_of(twice, total), array_namespace(twice)
-    near = xp.nonzero(f1 == xp.max(f1))[0]
-    if int(total[-1]) < _DISTINCT:
-        near = near[:1]
-    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
-    best = max(exact)
-    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
-
-
-def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
-    return float(f1), score
-
-
-F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
-
-    F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
-    with a score of −inf positive, which no threshold does.
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.1)
-    """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
-
-
-def _best_iou(counts: Counts) -> float:
-    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
-
-
-# max_t TP / (TP + FP + FN), at the threshold of the best F1
-IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    True,
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, including those that detect nothing or everything.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-#
-# Operating points: the best value of one rate over the thresholds at which another meets its bound.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-
-
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
-        samples with a score of −inf, which no threshold does
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
-
-
-class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
-
-    rate: float
-    score: float
-    fpr: float
-    tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-    Among thresholds with equal values, it takes the one that the fewest samples exceed.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
-    """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
-    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
-
-
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`, as `PointOfScores`."""
-    bound = as_fraction(bound, "bound")
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
-
-    def part(counts: Counts) -> list[PointOfScores]:
-        xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = slice(at, at + 1)
-        fpr, tpr = (
-            ratio_of(number[here], total)[0]
-            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
-        )
-        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
-
-    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
-        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for part in parts for point in part]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
-
-    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-
-
-def _rate(name: str, counts: Counts) -> Array:
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[name]
-    return ratio_of(numerator, total)
 
 
 # ---- ranking/shares.py -----------------------------------------------------------------------------------------------
@@ -4481,19 +3897,6 @@ def least_reaching(share: float, total: int) -> int:
     while count / total < share:
         count += 1
     return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
 
 
 def as_written(value: float) -> Fraction:
@@ -4534,61 +3937,6 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
 
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
-class Reached(NamedTuple):
-    """A value, and the lowest score that is detected at the threshold with this value.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    """
-
-    value: float
-    score: float | None
-
-
-def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
-
-    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
-    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
-    """
-    match = _POINT.fullmatch(name)
-    bound = Fraction(match[2]) / 100 if match else Fraction()
-    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    from_below = bounded in ("tpr", "tnr")
-    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
-    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        best = point.value(parts, *totals)
-        return Reached(best.rate, best.score if best.tpr else None)
-
-    return Quantity(point.part, value, point.higher, point.bounds)
-
-
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
-    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return Reached((negatives + gain) / (positives + negatives), threshold)
-
-
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-
-
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
 def check_thresholds_exist(results: Results) -> None:
     """Raise ValueError for an operating point that only samples which score −inf reach."""
     for name, rate in rates_of(results).items():
@@ -4597,20 +3945,6 @@ def check_thresholds_exist(results: Results) -> None:
                 f"thresholds: expected scores above -inf where {name} is reached, "
                 "since no threshold is exceeded by -inf"
             )
-
-
-def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
-    side = positives if name in ("tpr", "fnr") else negatives
-    above = samples_above(side, threshold)
-    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
-
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -4763,24 +4097,6 @@ class PreparedSides(Prepared):
 DEFAULT_TPR = 0.95
 
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> float:
-    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
-
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
-    0.75
-    """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    side = as_side(unknown)
-    return accuracy_of_sides(side, (as_side(known),), score_at_tpr(side, as_fraction(tpr, "tpr")))
-
-
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
     """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
     hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
@@ -4795,27 +4111,6 @@ def score_at_tpr(unknown: Side, tpr: float) -> float:
 # ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
 #
 # The correct-classification rate at a false-positive rate: a point of the OSCR curve.
-
-def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:
-    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
-
-    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
-
-    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
-    below 1/N_u it is the rate at which no unknown sample is accepted.
-
-    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
-    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
-    samples, or for an fpr out of range.
-    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
-
-    >>> import numpy as np
-    >>> ccr_at_fpr(np.asarray([0.3, 0.5, 0.8]), np.asarray([0.1, 0.4, 0.7]), num_known=4, fpr=0.5)
-    0.5
-    """
-    check_both_classes(unknown.shape[0], num_known)
-    return ccr_of_sides(as_side(unknown), as_side(correct_known), num_known, as_share(fpr, "fpr"))
-
 
 def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
     """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
@@ -5066,61 +4361,8 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 # misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
 # k/N, the risk e(k)/k and the generalised risk e(k)/N.
 
-RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
 _RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
-
-
-def risk_coverage(
-    errors: Any,
-    right: Any,
-    metrics: Any = RISK_METRICS,
-    *,
-    unknown: Any = None,
-    ood_cost: float | None = None,
-    unknown_share: float | None = None,
-) -> dict[str, float]:
-    """Risk of a classifier that abstains from the samples that score highest, by name.
-
-    aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
-    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², the area under the generalised curve, in [0, ½]
-    risk@cov80      e(k)/k of the first k = ⌈0.8·N⌉ samples; likewise any number in (0, 100]
-    coverage@risk5  the highest coverage of a threshold, which accepts all lower scores, or all samples, at which the
-                    risk is at most 0.05, and 0 if there is none; likewise any number in [0, 100]
-
-    Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
-    others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
-
-    Further errors are the unknown (U,) samples, which may have other costs and weights: with an ood_cost c in [0, 1],
-    an accepted unknown sample costs c and one of `errors` 1 − c, instead of 1 each; with an unknown_share π in (0, 1),
-    unknown samples weigh π/U each and known ones (1 − π)/(E + R), instead of 1/N. There is then no aurc, and risk@cov80
-    is the risk of the lowest threshold that accepts 0.8 of the weight. Both numbers are read as exact decimals.
-
-    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are rounded once; aurc is off by at most 1e-14.
-    Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
-    Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
-    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
-    Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
-    with β = 1 − c.
-
-    >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
-    {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
-    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
-    {'augrc': 0.07, 'risk@cov80': 0.25}
-    """
-    wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
-    if not wanted:
-        raise ValueError("metrics: expected at least one name, got none")
-    scores = [as_scores(errors, "errors"), as_scores(right, "right")]
-    scores += [] if unknown is None else [as_scores(unknown, "unknown")]
-    wrong, accepted, *more = map(as_side, on_one_device(*scores))
-    if not more:
-        if costs is not None:
-            raise ValueError("unknown: expected scores with an ood_cost or an unknown_share, got none")
-        return risk_of_sides(wrong, accepted, risk_quantities(metrics, "metrics"))
-    if costs is not None:
-        return risks_with_costs(more[0], wrong, accepted, wanted, costs)
-    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(metrics, "metrics"))
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
@@ -5300,12 +4542,6 @@ def as_text(thresholds: np.ndarray) -> np.ndarray:
     return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
 
 
-def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
-    """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
-    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
-        raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
-
-
 def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
     """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
     if "thresholds" not in state:
@@ -5355,11 +4591,6 @@ class OpenSetState(TypedDict):
     counts: NotRequired[Array]
     thresholds: NotRequired[np.ndarray]
     significant_bits: NotRequired[np.ndarray]
-
-
-def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
-    return checked_open_set(state, num_classes, t_list, None)
 
 
 def checked_open_set(
@@ -5476,30 +4707,6 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
     if width and num_classes != width:
         raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
     return num_classes
-
-
-def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
-    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
-
-    Returns an int of at least 1. Raises ValueError if a class id reaches C.
-    """
-    number = check_classes(state, num_classes)
-    if number is not None:
-        return number
-    xp = array_namespace(state["classes"])
-    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
-
-
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it.
-
-    Raises ValueError if they differ, or if a class id reaches it.
-    """
-    total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
-    return total
 
 
 # ---- open_set/known_unknown.py ---------------------------------------------------------------------------------------
@@ -5660,16 +4867,6 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
-def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
-    """As `open_set_samples`, of samples that are accepted when their score ≤ threshold, with their classes.
-
-    Returns besides "true_class", −1 for unknown, and "predicted_class", whatever the score.
-    """
-    classes = {"true_class": "classes", "predicted_class": "predicted"}
-    columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
-    return {**open_set_samples(state, threshold), **columns}
-
-
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
 #
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
@@ -5797,43 +4994,6 @@ class OpenAUC(Metric):
         return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
-def reduce_openauc(
-    predictions: Any = None,
-    references: Any = None,
-    open_scores: Any = None,
-    open_labels: Any = None,
-    open_set_pred_known: Any = None,
-    open_set_pred_unknown: Any = None,
-    close_set_pred_class: Any = None,
-    close_set_labels: Any = None,
-    *,
-    significant_bits: int | None = OpenAUC.significant_bits,
-) -> OpenSetState:
-    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
-
-    Parameters: these columns; significant_bits in [4, 52], the number of bits kept of each score (see `cut`), for
-    memory that does not grow with the samples; None keeps all.
-    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
-    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
-    """
-    columns = (predictions, references, open_scores, open_labels)
-    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
-    return openauc_state(*columns, *arrays, significant_bits=significant_bits)
-
-
-def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
-
-    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
-    >>> openauc_metrics(state)["openauc"]
-    1.0
-    """
-    metric = OpenAUC(**options)
-    prepared = metric.prepare(state)
-    results = prepared.rates()
-    return as_dict({**results, **prepared.tables(results)})
-
-
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
     if not known.total:
@@ -5843,15 +5003,6 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
 
 
 _TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
-
-
-def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
-    """Open-set scores of the unknown samples, of the known samples that are classified correctly, and of the others.
-
-    Parameters: state of `reduce_openauc`. Returns three arrays, each in ascending order.
-    """
-    unknown, correct, wrong = (side.repeated() for side in open_set_sides(state))
-    return unknown, correct, wrong
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
@@ -5869,25 +5020,3 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     xp = array_namespace(state["classes"])
     known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
-
-
-def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
-
-    OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
-
-    It equals closed-set accuracy times the AUROC of the unknown samples against the correctly classified known.
-
-    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, scores of the correctly
-    classified known samples; num_known is N_k, the number of all known samples.
-    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
-    Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.
-
-    >>> import numpy as np
-    >>> openauc(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1]), num_known=4)
-    0.4375
-    """
-    check_both_classes(unknown.shape[0], num_known)
-    if not correct_known.shape[0]:
-        return 0.0
-    return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)

@@ -22,14 +22,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import lshift, or_
+from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
@@ -89,8 +89,6 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 
 # int64 holds 9.2e18 but float64 only every integer up to here
 MAX_EXACT = 2**53
-_BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
-_DEVICE_BLOCK = 1 << 27
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -104,11 +102,6 @@ def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor is not None and isinstance(x, tensor)
-
-
-def is_bfloat16(x: Any) -> bool:
-    """Whether this is a torch tensor of bfloat16."""
-    return type(x) is not np.ndarray and is_torch_array(x) and "bfloat16" in str(x.dtype)
 
 
 def array_namespace(*arrays: Array) -> Any:
@@ -320,36 +313,6 @@ def is_narrow(x: Array) -> bool:
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
-def bfloat16_bits(x: Array) -> np.ndarray | None:
-    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_bfloat16(x) or x.device.type != "cpu":
-        return None
-    return np.asarray(x.view(array_namespace(x).int16))
-
-
-def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
-    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU.
-
-    On an accelerator, floats of 16 bits and more stay in their own type, since there they are compared as fast.
-    """
-    num_rows, num_columns = scores.shape
-    on_cpu = device_of(scores) is None
-    widened = on_cpu or not is_floating(scores) or scores.dtype.itemsize < 2
-    length = max(1, (_BLOCK if on_cpu else _DEVICE_BLOCK) // max(1, num_columns))
-    for start in range(0, max(1, num_rows), length):
-        rows = slice(start, min(start + length, num_rows))
-        yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
-def equal(x: Array, value: Any) -> Array:
-    """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
-        xp = array_namespace(x)
-        if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
-            return xp.zeros_like(x, dtype=xp.bool)
-    return x == value
-
-
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
     return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
@@ -428,30 +391,12 @@ def as_fraction(value: Any, name: str) -> float:
     return number
 
 
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     number = _number(value, name, "a number between 0 and 1")
     if not 0 < number < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
     return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
 def as_confidence_level(value: Any) -> float:
@@ -501,27 +446,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
 
 _LABELS = np.dtype(np.int64)
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
-    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
-
-    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
-    """
-    scores = as_numbers(x, name)
-    if scores.shape == (0,):
-        scores = scores.reshape((0,) * ndim)
-    if scores.ndim != ndim:
-        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    if not (narrow and is_narrow(scores)):
-        scores = widen(scores, name)
-    check_no_nan(scores, name)
-    return scores
-
-
-_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 
 
 def as_numbers(x: Any, name: str) -> Array:
@@ -546,15 +471,6 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
         row, *rest = (int(index[0]) for index in xp.nonzero(nan))
         position = row + first if not rest else (row + first, *rest)
         raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
-
-
-def as_matrix(x: Any, name: str) -> Array:
-    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
-        return x
-    if is_bfloat16(x):
-        return x.detach()
-    return as_numbers(x, name)
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
@@ -630,36 +546,6 @@ def check_lengths(**columns: Array | None) -> None:
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
-
-
-def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns seem to be swapped."""
-    if predictions.ndim == 1 and references.ndim == 2:
-        raise ValueError(
-            f"predictions and references are swapped: references must be (N,) class ids, got shape "
-            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
-        )
-
-
-def are_ids_below(labels: Array, num_classes: int) -> bool:
-    """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
-        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
-    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
-
-
-def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
-    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
-    xp = array_namespace(labels)
-    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
-        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
-
-
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
-    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
-    if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -1709,7 +1595,6 @@ BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
 _BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-FEWEST = 10  # samples of a stratum: an interval of fewer, which no one asked for, would say more than they do
 
 Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
@@ -1764,12 +1649,6 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
     """The counts of the rows of each stratum."""
     strata = prepared.strata
     return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
-    # of groups that share all samples of a kind, the kind has no rows of its own
-    return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -2821,18 +2700,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
@@ -2877,43 +2744,6 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
         yield low, (values >> low) & ((1 << piece) - 1)
 
 
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
-
-
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
@@ -2935,21 +2765,6 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 # Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-
-
-def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
-
-    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
-
-    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
-    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
-
-    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
-    0.8333333333333333
-    """
-    area, total = area_of_all_points(tp, fp, num_objects)
-    return area / total
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -3072,11 +2887,6 @@ def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
     return to_numpy(as_flags(state[name], _place(name)))
 
 
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
 def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
     """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
     table = to_numpy(as_numbers(state[name], _place(name)))
@@ -3089,18 +2899,6 @@ def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int 
     if bad.any():
         raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
     return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
@@ -3376,78 +3174,6 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
-
-
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
 
 
 # ---- arrays/radix.py -------------------------------------------------------------------------------------------------
@@ -3799,46 +3525,6 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
@@ -3846,45 +3532,11 @@ def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
     """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
     if _is_dealt(scores):
         return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
     return np.sort(scores)
-
-
-def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
 
 
 def sorted_by_kind_with(
@@ -3911,45 +3563,8 @@ def _is_dealt(scores: np.ndarray) -> bool:
     return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
 
 
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
-    """
-    scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
-    if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
-        return ordered.scores, ordered.payload
-    if largest >= 1 << 32 or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    keys.view(np.float64).sort()
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
-
-
 def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
     return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
-        return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
 
 
 # ---- detection/corners.py --------------------------------------------------------------------------------------------
@@ -4284,23 +3899,6 @@ class Overlaps(NamedTuple):
         return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
-
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
-    in (0, 1]; corners of both, where the tables are rounded.
-    """
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    return overlaps(predictions, references, num_predictions, num_references, threshold, corners).reaching(threshold)
-
-
 def overlaps(
     predictions: np.ndarray,
     references: np.ndarray,
@@ -4470,39 +4068,6 @@ class Rules:
 # gives each the free object that it overlaps most.
 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
-
-
-def match_boxes(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float = Rules.iou_threshold,
-    *,
-    matching: str = Rules.matching,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Match boxes one to one within each image, whatever their classes.
-
-    "iou": the pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
-    threshold. Of equal IoUs the more confident prediction goes first.
-    "confidence": the most confident prediction takes the object that it overlaps most, then the next one takes what
-    is still free, and so on. Of equal confidences the higher IoU goes first.
-    Then the smaller class and coordinates go first, so that the order of the boxes never matters.
-
-    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
-    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
-    Returns the matched pairs as two index arrays, into predictions and into references.
-
-    >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
-    >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
-    [1]
-    [0]
-    """
-    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
-    matched = match_pairs(pairs, predictions, references, matching)
-    return matched.rows, matched.columns
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
@@ -5183,37 +4748,6 @@ def gain(error: str, measure: str) -> str:
 # boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
-
-
-def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
-    """Count correct and wrong detections of known and of unknown objects.
-
-    A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
-    its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
-    rest are matched by `match_boxes`.
-
-    matched to →          known object                      unknown object
-    its class             TP_known                          –
-    another known class   FP_known, FN_known                FP_known, FN_unknown
-    "unknown"             FP_unknown, FN_known              TP_unknown
-
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
-    counted, unless `count_background` makes them FP_unknown.
-
-    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
-    is left out of all counts, however many such predictions there are.
-
-    Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
-    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
-    """
-    outcomes = openset_outcomes(state, rules)
-    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
-
-
-def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """Outcomes of the confident predictions; see `count_openset_detections`."""
-    boxes = select_boxes(state, rules)
-    return one_to_one_outcomes(boxes, boxes.pairs())
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
@@ -6086,10 +5620,6 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
-KEYS_OF_TABLES = frozenset(
-    [f"fate({side}, {fate})" for side, fate in FATES]
-    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
-)  # of the rates that the two tables hold, too
 
 
 class Errors:
@@ -6444,53 +5974,3 @@ class OpenSetDetection(Metric):
     def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
         return PreparedImages(state, self.matched_images, self)
-
-
-def reduce_boxes(predictions: Any, references: Any, *, box_format: str = OpenSetDetection.box_format) -> DetectionState:
-    """Check the boxes of a batch of images and lay them out in two tables.
-
-    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
-    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
-    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
-    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
-
-    Returns a `DetectionState`.
-    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
-    """
-    return box_state(predictions, references, box_format=box_format)
-
-
-def openset_detection(
-    state: DetectionState,
-    rules: Rules,
-    *,
-    per_class: bool = OpenSetDetection.per_class,
-    per_image: bool = OpenSetDetection.per_image,
-    conf_list: Sequence[float] | None = OpenSetDetection.conf_list,
-) -> dict[str, Any]:
-    """The results of `OpenSetDetection` with protocol="ow-dln", of a state of `reduce_boxes`.
-
-    >>> state = reduce_boxes([[[0, 0, 4, 4, 0.9, 1]]], [[[0, 0, 4, 4, 1], [6, 6, 9, 9, 5]]])
-    >>> openset_detection(state, Rules(known_classes=[1]))["TP_known"]
-    1
-    """
-    return detection_results(
-        state, OpenSetDetection(**asdict(rules), per_class=per_class, per_image=per_image, conf_list=conf_list)
-    )
-
-
-def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
-    """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
-
-    Parameters: rules; their matching and count_background have no effect here. Returns {key: number or table}.
-    """
-    of_rules = {**asdict(rules), "matching": None, "count_background": False}
-    return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))
-
-
-def detection_results(state: DetectionState, metric: OpenSetDetection) -> dict[str, Any]:
-    """The results of a metric, of a state of `reduce_boxes`."""
-    prepared = metric.prepare(state)
-    results = prepared.rates()
-    return as_dict({**results, **prepared.tables(results)})

@@ -1,4 +1,4 @@
-"""spaces/amalgamate.py puts modules of a package into one, word for word, and refuses what would change its meaning."""
+"""spaces/amalgamate.py puts definitions of a package into one, word for word, and refuses what would change them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amalgamate import WIDTH, amalgam
-from closure import AmalgamationError, closure
+from closure import AmalgamationError, closure, read
 from sync import ROOT, metric_folders
 
 HEADER = "# generated"
@@ -102,14 +102,19 @@ def write(package: Path, **files: str) -> Path:
     return package
 
 
+def names_of(package: Path, *files: str) -> list[tuple[str, str]]:
+    """All names that files define."""
+    return [(file, name) for file in files for each in read(package, file).statements for name in sorted(each.binds)]
+
+
 def joined(package: Path, *files: str) -> str:
-    return amalgam(closure(package, files), HEADER)
+    return amalgam(closure(package, names_of(package, *files)), HEADER)
 
 
 def test_one_module(tmp_path: Path) -> None:
     """What it needs comes first; docstrings turn into comments, imports are merged, all else is as it was written."""
     package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
-    text = joined(package, "core/counts.py")
+    text = joined(package, "core/counts.py", "core/arrays.py")
     assert text == MODULE
     names: dict[str, object] = {}
     exec(compile(text, "amalgam", "exec"), names)
@@ -119,7 +124,7 @@ def test_one_module(tmp_path: Path) -> None:
 
 def test_the_same_bytes_twice(tmp_path: Path) -> None:
     package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
-    assert joined(package, "core/counts.py", "core/arrays.py") == joined(package, "core/counts.py")
+    assert joined(package, "core/counts.py", "core/arrays.py") == joined(package, "core/arrays.py", "core/counts.py")
 
 
 def test_each_file_once_and_after_what_it_imports(tmp_path: Path) -> None:
@@ -130,15 +135,16 @@ def test_each_file_once_and_after_what_it_imports(tmp_path: Path) -> None:
         core_c="from .a import A\nfrom ..ood.d import D\n\nC = A + D\n",
         ood_d="from ..core.b import B\n\nD = B\n",
     )
-    order = [module.file for module in closure(package, ["core/c.py", "core/b.py"])]
+    order = [module.file for module in closure(package, names_of(package, "core/c.py", "core/b.py"))]
     assert order == ["core/a.py", "core/b.py", "ood/d.py", "core/c.py"]
 
 
 def test_long_imports_are_folded(tmp_path: Path) -> None:
     names = [f"a_rather_long_name_{i}" for i in range(9)]
-    text = joined(write(tmp_path, core_a=f"from library import {', '.join(reversed(names))}\n"), "core/a.py")
+    source = f"from library import {', '.join(reversed(names))}\n\nALL = [{', '.join(names)}]\n"
+    text = joined(write(tmp_path, core_a=source), "core/a.py")
     assert "from library import (\n    a_rather_long_name_0,\n    a_rather_long_name_1,\n" in text
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text[: text.index("ALL")].splitlines())) <= WIDTH
     ast.parse(text)
 
 
@@ -206,25 +212,75 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_with_the_places(case: str, tmp_path: Path) -> None:
     files, messages = REFUSED[case]
-    package = write(tmp_path, **{"core_b": "B = 1\n", **files})
+    files = {name: f"{text}\n\nLAST_{name} = 1\n" for name, text in {"core_b": "B = 1\n", **files}.items()}
+    package = write(tmp_path, **files)
     with pytest.raises(AmalgamationError) as error:
         joined(package, "core/a.py")
     assert [message for message in messages if message not in str(error.value)] == [], error.value
 
 
+SELECTION = {
+    "core_a": """import math
+import re
+
+from .b import B, unused_b
+
+LIMIT = 1
+UNUSED = re.compile("x")
+TABLE = [0, 0]
+TABLE[0] = B
+
+
+# why it is needed
+def wanted():
+    return helper(TABLE)
+
+
+def unused():
+    return unused_b
+
+
+def helper(x):
+    return math.inf if x else LIMIT
+""",
+    "core_b": """from .c import unused_c
+
+B = 1
+
+
+def unused_b():
+    return unused_c
+""",
+    "core_c": "def unused_c():\n    return 0\n",
+}
+
+
+def test_only_what_a_name_needs(tmp_path: Path) -> None:
+    """Definitions that it mentions, those that these mention, statements that change one, and their libraries."""
+    modules = closure(write(tmp_path, **SELECTION), [("core/a.py", "wanted")])
+    assert [module.file for module in modules] == ["core/b.py", "core/a.py"]
+    text = amalgam(modules, HEADER)
+    assert [line for line in text.splitlines() if "unused" in line.lower() or "import re" in line] == []
+    kept = SELECTION["core_a"].replace('UNUSED = re.compile("x")\n', "").split("def unused():")
+    assert text.endswith(kept[0][kept[0].index("LIMIT") :] + kept[1][kept[1].index("def helper") :])
+    names: dict[str, object] = {}
+    exec(compile(text, "amalgam", "exec"), names)
+    assert names["TABLE"] == [1, 0]
+    assert names["wanted"]() == float("inf")  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("folder", metric_folders(ROOT), ids=lambda folder: folder.name)
-def test_every_section_is_a_slice_of_its_source(folder: Path) -> None:
-    """And what is missing of a source is no more than its docstring and its imports."""
-    head, *sections = (folder / "_kernel.py").read_text().split("\n\n\n# ---- ")
+def test_a_kernel_holds_statements_of_its_sources(folder: Path) -> None:
+    """Word for word and in their order, below the docstring of their file."""
+    kernel = (folder / "_kernel.py").read_text()
+    head, *sections = kernel.split("\n\n\n# ---- ")
     assert head.startswith("# Generated by spaces/sync.py from openworld_metrics")
     assert sections
     for section in sections:
         comment, _, text = section.rstrip("\n").partition("\n\n")
         rule, *said = comment.split("\n")
-        source = (ROOT / "shared" / rule.split()[0]).read_text()
-        assert source.endswith(f"\n{text}\n")
-        docstring, *imports = ast.parse(source.removesuffix(f"{text}\n")).body
-        assert isinstance(docstring, ast.Expr)
-        assert isinstance(docstring.value, ast.Constant)
-        assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in imports)
-        assert "\n".join(line[2:] for line in said[1:]) == str(docstring.value.value).strip()
+        module = read(ROOT / "shared", rule.split()[0])
+        assert "\n".join(line[2:] for line in said[1:]) == module.docstring
+        for statement in module.statements:
+            text = text.removeprefix(statement.text.lstrip("\n")).lstrip("\n")
+        assert text == "", rule

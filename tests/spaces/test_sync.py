@@ -78,7 +78,8 @@ def test_an_app_serves_only_when_it_is_run(root: Path) -> None:
 
 def test_drift_is_found_and_mended(project: Path) -> None:
     folder = project / "metrics" / "openauc"
-    append(project / "shared" / "ranking" / "curves.py", "\n# changed\n")
+    curves = project / "shared" / "ranking" / "curves.py"
+    curves.write_text(curves.read_text().replace("\ndef twice_wins(", "\n# changed\ndef twice_wins("))
     (folder / "requirements.txt").write_text("numpy\n")
     (folder / "_left.py").write_text("")
     (folder / "app.py").unlink()
@@ -173,10 +174,12 @@ def test_what_cannot_be_written_is_left_as_it_is(case: str, project: Path) -> No
 
 
 def test_libraries_that_a_type_checker_alone_needs_are_not_required(project: Path) -> None:
-    text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import polars\n\n\ndef f():\n    import numba\n"
+    head = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import polars\n"
+    text = f"{head}\n\ndef f() -> polars.Series:\n    import numba\n"
     (project / "shared" / "arrays" / "more.py").write_text(f'"""More."""\n\n{text}')
     options = project / "shared" / "arrays" / "options.py"
-    options.write_text(options.read_text().replace("import numpy as np\n", "import numpy as np\nfrom .more import f\n"))
+    text = options.read_text().replace("import numpy as np\n", "import numpy as np\nfrom .more import f\n")
+    options.write_text(text.replace("def as_bool(", "f()\n\n\ndef as_bool("))
     before = (project / "metrics" / "openauc" / "requirements.txt").read_text()
     assert list(sync.sync(project / "metrics" / "openauc", project, check=False)) == []
     assert "import polars" in (project / "metrics" / "openauc" / "_kernel.py").read_text()
