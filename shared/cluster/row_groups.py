@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from ..formats.reasons import named
 from ..formats.tables.arrow import column_of
-from ..formats.tables.parquet_footer import Chunk, column_chunks
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 from .chosen import chosen_columns
@@ -65,11 +64,10 @@ def list_row_groups(
                 hint = "; names of folders are not read" if f"{missing[0]}=" in fragment.path else ""
                 raise ValueError(f"expected a column {missing[0]}, got {', '.join(there)}{hint}")
             metadata = fragment.metadata
-            with fragment.filesystem.open_input_file(fragment.path) as file:
-                chunks = column_chunks(file)
         for i in range(metadata.num_row_groups):
-            size = _unpacked_bytes(chunks[i], names)
-            groups.append(RowGroup(fragment.path, fragment.filesystem, i, metadata.row_group(i).num_rows, size))
+            group = metadata.row_group(i)
+            size = group.total_byte_size + 8 * group.num_rows * len(names)
+            groups.append(RowGroup(fragment.path, fragment.filesystem, i, group.num_rows, size))
     return columns, groups
 
 
@@ -89,8 +87,3 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tupl
             arrays = {name: column_of(batch, name, ids=name == columns.get(GROUPS), first=first) for name in names}
             yield first, {column: arrays[name] for column, name in columns.items()}
             first += len(batch)
-
-
-def _unpacked_bytes(chunks: Sequence[Chunk], names: Sequence[str]) -> int:
-    ours = [chunk for chunk in chunks if f"{chunk.path}.".startswith(tuple(f"{name}." for name in names))]
-    return sum(8 * chunk.num_values + chunk.num_bytes for chunk in ours)

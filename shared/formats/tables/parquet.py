@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .arrow import column_of
-from .parquet_footer import column_chunks
 
 
-def read_parquet(path: Path) -> Any:
-    """All columns, as an Arrow table. Strings are dictionary-encoded, so repeated ones take memory once."""
-    leaves = pq.read_metadata(path).schema
+def read_parquet(path: Path, check: Callable[[int], None] = lambda num_bytes: None) -> Any:
+    """All columns, as an Arrow table; `check` refuses the bytes read so far. Repeated strings take memory once."""
+    footer = pq.read_metadata(path)
+    check(8 * footer.num_rows * footer.num_columns)
+    leaves = footer.schema
     strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    batches, size = [], 0
     with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
-        return file.read()
+        for batch in file.iter_batches():
+            check(size := size + batch.nbytes)
+            batches.append(batch)
+        return pa.Table.from_batches(batches, file.schema_arrow if not batches else None)
 
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int, *, ids: bool = False) -> Iterator[list[Any]]:
@@ -27,9 +33,3 @@ def read_batches(path: Path, names: Sequence[str], num_rows: int, *, ids: bool =
         for batch in file.iter_batches(num_rows, columns=names):
             yield [column_of(batch, name, ids=ids, first=first) for name in names]
             first += len(batch)
-
-
-def unpacked_bytes(path: Path) -> int:
-    """An upper bound on the memory of all columns, from the file's footer."""
-    with path.open("rb") as file:
-        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)

@@ -15,7 +15,7 @@ from ...formats.json import by_column, parse_json, parse_json_lines
 from ...formats.tables.arrow import from_arrow, ids_of
 from ...formats.tables.csv import Csv
 from ...formats.tables.npy import read_npy, read_npz
-from ...formats.tables.parquet import read_parquet, unpacked_bytes
+from ...formats.tables.parquet import read_parquet
 from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked
 from .data import Data
 
@@ -39,8 +39,7 @@ def _csv(path: Path) -> Data:
 
 def _parquet(path: Path) -> Data:
     """Columns of a Parquet file: numbers, lists of numbers or strings."""
-    check_unpacked(path.name, unpacked_bytes(path))
-    table = read_parquet(path)
+    table = read_parquet(path, partial(check_unpacked, path.name))
     words = {name: partial(ids_of, table[name]) for name in table.column_names}
     return _columns(table)._replace(words=words)
 
