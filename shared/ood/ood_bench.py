@@ -22,7 +22,6 @@ from .sides import (
     OODState,
     as_ood_state,
     check_label_values,
-    check_labels,
     is_ood,
     ood_sides,
     ood_state,
@@ -169,8 +168,8 @@ def reduce_ood(
 
 
 def split_ood(
-    scores: Array,
-    labels: Array,
+    scores: Any,
+    labels: Any,
     *,
     in_value: Label = OODBench.in_value,
     out_value: Label = OODBench.out_value,
@@ -178,10 +177,10 @@ def split_ood(
 ) -> tuple[Array, Array]:
     """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
-    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
+    Parameters: scores (N,), higher is more OOD, and labels (N,); the labels of each kind, as of `OODBench`.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for NaN, lengths that differ, and any other label.
     """
     values = check_label_values(in_value, out_value, ignore_value)
-    check_labels(labels, values)
-    out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
+    state = reduce_ood(scores, labels, in_value=in_value, out_value=out_value, ignore_value=ignore_value)
+    out, inside = (side.repeated() for side in ood_sides(state, values))
     return out, inside
