@@ -75,7 +75,7 @@ def test_the_law_holds_in_compiled_loops(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_trillion_samples() -> None:
     each = np.full(4, 2**38)
-    counts = exceedance_counts(np.arange(4.0), np.arange(4.0) - 0.5, each, each)
+    counts = exceedance_counts(positives=np.arange(4.0), negatives=np.arange(4.0) - 0.5, positive_counts=each, negative_counts=each)
     assert auroc(counts) == (1 + 2 + 3 + 4) / 16
     assert counts.num_positives == counts.num_negatives == 2**40
     assert average_precision(counts) == pytest.approx((1 + 2 / 3 + 3 / 5 + 4 / 7) / 4, abs=1e-15)

@@ -136,7 +136,7 @@ def test_the_bounds_hold_in_every_order_of_two_bins(positives: Any, negatives: A
     assert was_cut(counts.thresholds, 4).all()
     reached: dict[str, list[float]] = {name: [] for name in exact}
     for one, other in orders(positives, negatives):
-        ordered = exceedance_counts(one.astype(float), other.astype(float))
+        ordered = exceedance_counts(positives=one.astype(float), negatives=other.astype(float))
         for name, quantity in exact.items():
             value = quantity.of([ordered])
             reached[name].append(value[0] if name == "f1" else value)

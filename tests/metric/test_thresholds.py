@@ -157,7 +157,7 @@ def test_functions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     dtype = str(rng.choice(["float16", "float32", "float64"]))
     unknown, known = (some_scores(rng, size).astype(dtype) for size in (13, 27))
-    counts = exceedance_counts(unknown, known)
+    counts = exceedance_counts(positives=unknown, negatives=known)
     best, threshold = f1_max(counts)
     assert rates(unknown, known, threshold)["f1"] == best
     for name in POINTS:
@@ -165,23 +165,23 @@ def test_functions(seed: int) -> None:
         loop = rates(unknown, known, point.threshold)
         assert (point.rate, point.fpr, point.tpr) == (loop[name[:3]], loop["fpr"], loop["tpr"])
         assert point.threshold in {*unknown.tolist(), *known.tolist(), -np.inf, np.inf}
-    found = bench_metrics(unknown, known, "fpr95tpr", thresholds=True)
+    found = bench_metrics(positives=unknown, negatives=known, metrics="fpr95tpr", thresholds=True)
     assert found["fpr95tpr_threshold"] == operating_point(counts, "fpr", "tpr", 0.95).threshold
-    curve = roc_curve(unknown, known)
+    curve = roc_curve(positives=unknown, negatives=known)
     for t, fpr, tpr in zip(curve["threshold"], curve["fpr"], curve["tpr"]):
         loop = rates(unknown, known, t)
         assert (fpr, tpr) == ((loop["fpr"], loop["tpr"]) if t > -np.inf else (1.0, 1.0))
-    covered = guaranteed_coverage(unknown[:2], known, 0.5, 0.5)
+    covered = guaranteed_coverage(errors=unknown[:2], right=known, risk=0.5, confidence_level=0.5)
     accepted = sum(float(score) <= covered.threshold for score in [*unknown[:2], *known])
     assert covered.coverage == accepted / (2 + len(known))
 
 
 def test_scores_that_exceed_no_threshold() -> None:
-    counts = exceedance_counts(np.asarray([-np.inf, 1.0]), np.asarray([0.0]))
+    counts = exceedance_counts(positives=np.asarray([-np.inf, 1.0]), negatives=np.asarray([0.0]))
     assert operating_point(counts, "fpr", "tpr", 0.5) == (0.0, 0.0, 0.0, 0.5)
     point = operating_point(counts, "fpr", "tpr", 1.0)
     assert (point.rate, point.tpr, np.isnan(point.threshold)) == (1.0, 1.0, True)
-    assert operating_point(exceedance_counts(np.zeros(1), np.ones(1)), "tpr", "fpr", 0.5).threshold == np.inf
+    assert operating_point(exceedance_counts(positives=np.zeros(1), negatives=np.ones(1)), "tpr", "fpr", 0.5).threshold == np.inf
 
 
 @pytest.mark.parametrize("name", METRICS)

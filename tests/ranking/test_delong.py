@@ -67,7 +67,7 @@ def test_the_interval_is_cut() -> None:
     found = delong(*A)
     assert found.low == pytest.approx(0.764262, abs=5e-7)
     assert found.high == 1.0
-    flipped = delong(A[1], A[0])
+    flipped = delong(positives=A[1], negatives=A[0])
     assert (flipped.low, flipped.auroc) == (0.0, 1 / 16)
     assert flipped.high == pytest.approx(1 - 0.764262, abs=5e-7)
     narrow = delong(*B, confidence_level=0.5)
@@ -91,7 +91,7 @@ def test_degenerate_pairs() -> None:
     assert delong(*perfect) == (1.0, 0.0, 1.0, 1.0)
     assert delong_test(*perfect, *wrong) == (1.0, 0.0, math.inf, 0.0)
     assert delong_test(*wrong, *perfect) == (-1.0, 0.0, -math.inf, 0.0)
-    assert delong([1.0, 1.0], [1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
+    assert delong(positives=[1.0, 1.0], negatives=[1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
 
 
 @many
@@ -112,19 +112,19 @@ def test_against_fractions(seed: int) -> None:
     # neither the order of the samples nor which side is called positive changes a bit
     orders = [rng.permutation(len(column)) for column in columns[:2]] * 2
     assert delong_test(*(column[order] for column, order in zip(columns, orders))) == test
-    assert delong(-columns[1], -columns[0]) == found
+    assert delong(positives=-columns[1], negatives=-columns[0]) == found
     assert delong_test(*columns[2:], *columns[:2]) == (-test.difference, test.variance, -test.z, test.p_value)
 
 
 def test_many_samples_of_several_types() -> None:
     rng = np.random.default_rng(0)
     positives, negatives = rng.normal(1, 1, 3000).astype(np.float32), rng.integers(-2, 3, 2000)
-    found = delong(positives, negatives)
+    found = delong(positives=positives, negatives=negatives)
     twice = 2 * (positives[:, None] > negatives) + (positives[:, None] == negatives)
     shares = [twice.mean(axis=1) / 2, twice.mean(axis=0) / 2]
     assert found.variance == pytest.approx(sum(share.var(ddof=1) / len(share) for share in shares), rel=1e-10)
     torch = pytest.importorskip("torch")
-    assert delong(torch.from_numpy(positives), torch.from_numpy(negatives)) == found
+    assert delong(positives=torch.from_numpy(positives), negatives=torch.from_numpy(negatives)) == found
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_risks_are_rounded_once_and_their_area_is_within_1e_14(most: int) -> Non
             return 0.0
         exact = risks(counts, Fraction(4, 5))
         wrong, right = (np.repeat(-np.arange(len(counts)) * 1.0, side) for side in counts.T)
-        found = risk_coverage(wrong, right, [*exact])
+        found = risk_coverage(errors=wrong, right=right, metrics=[*exact])
         area = exact.pop("aurc")
         assert {name: found[name] for name in exact} == {name: float(value) for name, value in exact.items()}
         return float(abs(Fraction(found["aurc"]) - area))
@@ -247,7 +247,7 @@ def test_delongs_variance_is_rounded_once(most: int) -> None:
         ]
         mean = sum(placed[0], Fraction()) / len(positives)
         spread = [sum((share - mean) ** 2 for share in side) / (len(side) - 1) / len(side) for side in placed]
-        assert delong(positives, negatives)[:2] == (float(mean), float(sum(spread, Fraction())))
+        assert delong(positives=positives, negatives=negatives)[:2] == (float(mean), float(sum(spread, Fraction())))
 
 
 def all_points(counts: np.ndarray, objects: int) -> Fraction:

@@ -151,7 +151,7 @@ def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
     found = computed("ood_bench", load, columns, options)
     is_out = np.asarray(columns["references"]) == options.get("out_value", 1)
     scores = np.asarray(columns["predictions"])
-    counts = openworld_metrics.exceedance_counts(scores[is_out], scores[~is_out])
+    counts = openworld_metrics.exceedance_counts(positives=scores[is_out], negatives=scores[~is_out])
     for name, value in found.results.items():
         point = parse_point(name)
         if point is not None:
