@@ -121,7 +121,10 @@ def test_names_of_metrics_that_cannot_be_iterated_over() -> None:
         with pytest.raises((ValueError, TypeError)):
             bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=metrics)
     names = np.asarray(["auroc", "detect_acc"])
-    assert bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=names) == {"auroc": 1.0, "detect_acc": 1.0}
+    assert bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=names) == {
+        "auroc": 1.0,
+        "detect_acc": 1.0,
+    }
 
 
 def test_unsigned_labels_do_not_wrap(load: Load) -> None:

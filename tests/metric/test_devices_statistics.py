@@ -25,7 +25,9 @@ def results(send: To) -> list[Any]:
     bench = om.OODBench(in_value="rest", out_value=-1, ignore_value=2, thresholds=True, threshold=0.5, metrics=POINTS)
     return [
         om.delong(positives=positives, negatives=negatives),
-        om.delong_test(first_positives=positives, first_negatives=negatives, second_positives=other, second_negatives=negatives),
+        om.delong_test(
+            first_positives=positives, first_negatives=negatives, second_positives=other, second_negatives=negatives
+        ),
         om.roc_curve(positives=positives, negatives=negatives),
         om.precision_recall_curve(positives=positives, negatives=negatives, max_points=20),
         om.oscr_curve(unknown=positives, correct_known=negatives, num_known=60),

@@ -132,9 +132,9 @@ def test_a_half_is_half(seed: int) -> None:
     assert (
         om.risk_coverage(**columns, metrics="coverage@risk5", ood_cost=0.5)["coverage@risk5"]
         == (
-            om.risk_coverage(errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics="coverage@risk10")[
-                "coverage@risk10"
-            ]
+            om.risk_coverage(
+                errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics="coverage@risk10"
+            )["coverage@risk10"]
         )
     )
 

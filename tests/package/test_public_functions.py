@@ -53,7 +53,9 @@ def test_sides_of_any_type(dtype: str) -> None:
     out, inside = om.split_ood(scores, labels)
     assert np.array_equal(out, np.sort(scores[labels == 1].astype(np.float64)))
     assert np.array_equal(inside, np.sort(scores[labels == 0].astype(np.float64)))
-    expected = om.accuracy_at_tpr(positives=scores[labels == 1].astype(np.float64), negatives=scores[labels == 0].astype(np.float64))
+    expected = om.accuracy_at_tpr(
+        positives=scores[labels == 1].astype(np.float64), negatives=scores[labels == 0].astype(np.float64)
+    )
     assert om.accuracy_at_tpr(positives=out, negatives=inside) == expected
 
 
@@ -84,7 +86,9 @@ def test_nan_is_named_by_its_place() -> None:
     with pytest.raises(ValueError, match="positives: expected no NaN, got NaN at position 1"):
         om.exceedance_counts(positives=np.asarray([1.0, np.nan, 0.0]), negatives=np.asarray([0.0]))
     with pytest.raises(ValueError, match="negatives: expected no NaN"):
-        om.bench_metrics(positives=np.asarray([1.0]), negatives=np.asarray([np.nan]), metrics=["f1_score"], threshold=0.5)
+        om.bench_metrics(
+            positives=np.asarray([1.0]), negatives=np.asarray([np.nan]), metrics=["f1_score"], threshold=0.5
+        )
 
 
 def test_public_names_come_when_they_are_asked_for() -> None:

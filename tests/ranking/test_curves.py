@@ -47,14 +47,17 @@ def test_the_roc_curve(seed: int) -> None:
     rng, positives, negatives = sides(seed)
     found = om.roc_curve(positives=positives, negatives=negatives)
     fpr, tpr = shares(found["fpr"], len(negatives)), shares(found["tpr"], len(positives))
-    assert float(area(fpr, tpr)) == om.auroc(om.exceedance_counts(positives=positives, negatives=negatives))
+    assert float(area(fpr, tpr)) == om.auroc(positives=positives, negatives=negatives)
     ends = [column[at] for column in found.values() for at in (0, -1)]
     assert ends == [max(*positives, *negatives), -math.inf, 0.0, 1.0, 0.0, 1.0]
     for t, x, y in [*zip(*found.values())][:-1]:  # at the last one, scores of -inf are detected as well
         assert (np.mean(negatives > t), np.mean(positives > t)) == (x, y)
     assert len(set(zip(fpr, tpr))) == len(fpr)
     assert {*found["threshold"]} <= {-math.inf, *positives, *negatives}
-    assert om.roc_curve(positives=rng.permutation(positives).tolist(), negatives=rng.permutation(negatives).tolist()) == found
+    assert (
+        om.roc_curve(positives=rng.permutation(positives).tolist(), negatives=rng.permutation(negatives).tolist())
+        == found
+    )
 
 
 @many
@@ -62,7 +65,7 @@ def test_the_roc_curve(seed: int) -> None:
 def test_the_precision_recall_curve(seed: int) -> None:
     _, positives, negatives = sides(seed)
     found = om.precision_recall_curve(positives=positives, negatives=negatives)
-    assert om.aupr(om.exceedance_counts(positives=positives, negatives=negatives)) == pytest.approx(
+    assert om.aupr(positives=positives, negatives=negatives) == pytest.approx(
         np.trapezoid(found["precision"], found["recall"]), abs=1e-14
     )
     assert [column[0] for column in found.values()] == [max(*positives, *negatives), 0.0, 1.0]
@@ -89,7 +92,9 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     # the rate at a bound is that of the curve's highest vertex within it
     for name, bound in (("0", 0), ("0.1", 0.001), ("10", 0.1), ("25", 0.25), ("50", 0.5), ("100", 1)):
         assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(found["fpr"], found["ccr"]) if x <= bound)
-    assert results["ccr@fpr33.3333333333"] == om.ccr_at_fpr(unknown=unknown, correct_known=correct, num_known=num_known, fpr=1 / 3)
+    assert results["ccr@fpr33.3333333333"] == om.ccr_at_fpr(
+        unknown=unknown, correct_known=correct, num_known=num_known, fpr=1 / 3
+    )
 
 
 A = ([0.3, 0.5, 0.8], [0.1, 0.4, 0.7], 4)  # unknown, rightly classified, known
@@ -208,7 +213,9 @@ def roc(rng: np.random.Generator, **options: Any) -> Table:
 
 
 def precision_recall(rng: np.random.Generator, **options: Any) -> Table:
-    return om.precision_recall_curve(positives=rng.normal(1, 1, 300), negatives=rng.normal(0, 1, 900).round(2), **options)
+    return om.precision_recall_curve(
+        positives=rng.normal(1, 1, 300), negatives=rng.normal(0, 1, 900).round(2), **options
+    )
 
 
 def oscr(rng: np.random.Generator, **options: Any) -> Table:
@@ -287,33 +294,34 @@ def test_tensors_and_other_types() -> None:
     positives, negatives = rng.integers(0, 50, 300), rng.integers(-20, 30, 200)
     expected = om.roc_curve(positives=positives, negatives=negatives)
     for dtype in (torch.float16, torch.bfloat16, torch.float64):
-        columns = [torch.from_numpy(side).to(dtype) for side in (positives, negatives)]
-        assert om.roc_curve(*columns) == expected
-        assert om.oscr_curve(*columns, 999) == om.oscr_curve(unknown=positives, correct_known=negatives, num_known=999)
+        one, other = (torch.from_numpy(side).to(dtype) for side in (positives, negatives))
+        assert om.roc_curve(positives=one, negatives=other) == expected
+        ours, theirs = ({"unknown": a, "correct_known": b} for a, b in ((one, other), (positives, negatives)))
+        assert om.oscr_curve(**ours, num_known=999) == om.oscr_curve(**theirs, num_known=999)
     assert all(type(value) is float for column in expected.values() for value in column)
 
 
 def test_sides_that_will_not_do() -> None:
     for curve in (om.roc_curve, om.precision_recall_curve):
         with pytest.raises(ValueError, match="references: expected samples of both classes, got 0 unknown"):
-            curve([], [1.0])
+            curve(positives=[], negatives=[1.0])
         with pytest.raises(ValueError, match="negatives: expected no NaN, got NaN at position 1"):
-            curve([1.0], [0.0, math.nan])
+            curve(positives=[1.0], negatives=[0.0, math.nan])
         with pytest.raises(ValueError, match="max_points: expected an int of at least 4, got 3"):
-            curve([1.0], [0.0], max_points=3)
+            curve(positives=[1.0], negatives=[0.0], max_points=3)
     with pytest.raises(ValueError, match="num_known: expected an int of at least 2, got 1"):
         om.oscr_curve(unknown=[1.0], correct_known=[0.0, 0.1], num_known=1)
     assert om.oscr_curve(unknown=[0.5, 1.0], correct_known=[], num_known=3)["ccr"] == [0.0, 0.0, 0.0]
 
 
 def test_no_more_than_a_run_is_held() -> None:
-    given = [np.random.default_rng(k).random(1 << 18) for k in range(2)]
-    om.roc_curve(*given)  # a loop may be compiled
+    given = {name: np.random.default_rng(k).random(1 << 18) for k, name in enumerate(("positives", "negatives"))}
+    om.roc_curve(**given)  # a loop may be compiled
     tracemalloc.start()
     try:
-        found = om.roc_curve(*given)
+        found = om.roc_curve(**given)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert len(found["fpr"]) <= vertices.MAX_POINTS
-    assert peak < 2 * given[0].nbytes + (16 << 20)  # both sides sorted, and the arrays of a run
+    assert peak < 2 * given["positives"].nbytes + (16 << 20)  # both sides sorted, and the arrays of a run

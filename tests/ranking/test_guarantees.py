@@ -191,7 +191,9 @@ def test_the_largest_candidate_that_passes(seed: int) -> None:
     scores = (rng.integers(0, rng.integers(2, 200), 120) / 7).astype(dtype)
     errors = rng.random(120) < scores / scores.max() * rng.choice([0.1, 0.3, 0.9])
     risk, candidates = float(rng.choice([0.05, 0.1, 0.2])), int(rng.integers(1, 30))
-    found = guaranteed_coverage(errors=scores[errors], right=scores[~errors], risk=risk, confidence_level=0.9, candidates=candidates)
+    found = guaranteed_coverage(
+        errors=scores[errors], right=scores[~errors], risk=risk, confidence_level=0.9, candidates=candidates
+    )
     expected = 0.0
     for j in range(1, candidates + 1):
         rank = 120 * j // candidates
@@ -204,7 +206,14 @@ def test_the_largest_candidate_that_passes(seed: int) -> None:
     assert np.dtype(dtype).type(found.threshold) == found.threshold
     order = rng.permutation(120)
     assert (
-        guaranteed_coverage(errors=scores[order][errors[order]], right=scores[order][~errors[order]], risk=risk, confidence_level=0.9, candidates=candidates) == found
+        guaranteed_coverage(
+            errors=scores[order][errors[order]],
+            right=scores[order][~errors[order]],
+            risk=risk,
+            confidence_level=0.9,
+            candidates=candidates,
+        )
+        == found
     )
 
 
@@ -217,7 +226,9 @@ def test_the_promised_risk_is_kept_on_new_data(draw: Any, candidates: int) -> No
     for _ in range(times):
         scores = draw(rng, 300)
         errors = rng.random(300) < (1 + scores) / 16
-        coverage, threshold = guaranteed_coverage(errors=scores[errors], right=scores[~errors], risk=0.08, confidence_level=0.9, candidates=candidates)
+        coverage, threshold = guaranteed_coverage(
+            errors=scores[errors], right=scores[~errors], risk=0.08, confidence_level=0.9, candidates=candidates
+        )
         below = (
             min(1.0, threshold)
             if draw is draw_uniform

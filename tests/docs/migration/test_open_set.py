@@ -56,7 +56,9 @@ def test_risk_of_osr_metrics() -> None:
     for levels in (2, 9, 1000):
         scores, errors = rng.integers(0, levels, 60), rng.random(60) < 0.3
         theirs = osr_metrics.aurc(scores, errors.astype(float))
-        assert om.risk_coverage(errors=scores[errors], right=scores[~errors])["aurc"] == pytest.approx(theirs, rel=1e-13)
+        assert om.risk_coverage(errors=scores[errors], right=scores[~errors])["aurc"] == pytest.approx(
+            theirs, rel=1e-13
+        )
 
 
 @row("XCurve `TopkAcc", "XCurve `AUTKC", "XCurve `ClosedSetAcc")
