@@ -14,7 +14,7 @@ from ..formats.tables.columns import open_columns, whole_column
 from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
-from ..ood.ood_bench import split_ood
+from ..ood.ood_bench import reduce_ood, split_ood
 from .files import check_json_and_picture, files_of
 from .flags import WaitingCommand
 from .outputs import deliver, on_terminal, saving
@@ -100,7 +100,8 @@ def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
         columns = dict(zip(places, map(whole_column, open_columns([*places.items()]))))
-        unknown, known = split_ood(columns["predictions"], columns.get("references"))
+        state = reduce_ood(**columns)
+        unknown, known = split_ood(state["scores"], state["labels"])
     else:
         known = read_scores(places["known"]).scores
         unknown = read_scores(places["unknown"]).scores if "unknown" in places else None

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..arrays.arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace, on_one_device
+from ..arrays.columns import as_integers, as_scores, check_lengths
 from ..arrays.options import as_bool, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.results import Results
@@ -22,6 +23,7 @@ from .sides import (
     OODState,
     as_ood_state,
     check_label_values,
+    check_labels,
     is_ood,
     ood_sides,
     ood_state,
@@ -181,6 +183,9 @@ def split_ood(
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for NaN, lengths that differ, and any other label.
     """
     values = check_label_values(in_value, out_value, ignore_value)
-    state = reduce_ood(scores, labels, in_value=in_value, out_value=out_value, ignore_value=ignore_value)
-    out, inside = (side.repeated() for side in ood_sides(state, values))
+    columns = {"scores": as_scores(scores, "scores"), "labels": as_integers(labels, "labels")}
+    check_lengths(**columns)
+    scores, labels = on_one_device(*columns.values())
+    check_labels(labels, values, "labels")
+    out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
     return out, inside
