@@ -18,7 +18,7 @@ Curve = tuple[np.ndarray, np.ndarray]
 def open_set_counts(digits: Digits) -> Counts:
     """Counts of the unknown digits (positive) against the known ones."""
     unknown = digits.is_unknown == 1
-    return exceedance_counts(digits.open_scores[unknown], digits.open_scores[~unknown])
+    return exceedance_counts(positives=digits.open_scores[unknown], negatives=digits.open_scores[~unknown])
 
 
 def roc(counts: Counts) -> Curve:
@@ -34,7 +34,7 @@ def correct_classification(digits: Digits) -> Curve:
     unknown = digits.is_unknown == 1
     correct = digits.logits.argmax(axis=1) == digits.references
     # lower scores are more known
-    counts = exceedance_counts(-digits.open_scores[correct], -digits.open_scores[unknown])
+    counts = exceedance_counts(positives=-digits.open_scores[correct], negatives=-digits.open_scores[unknown])
     return _curve(counts, counts.tp / np.count_nonzero(~unknown))
 
 

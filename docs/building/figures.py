@@ -87,7 +87,10 @@ def oscr_curves() -> Any:
     unknown, correct = digits.is_unknown == 1, digits.logits.argmax(axis=1) == digits.references
     scores = {"max_logit": max_logit(digits.logits), "msp": msp(digits.logits)}
     known = int((~unknown).sum())
-    return {name: oscr_curve(each[unknown], each[correct], num_known=known) for name, each in scores.items()}
+    return {
+        name: oscr_curve(unknown=each[unknown], correct_known=each[correct], num_known=known)
+        for name, each in scores.items()
+    }
 
 
 def _law(figure: Any, _results: Any) -> None:

@@ -39,7 +39,8 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
-    return exceedance_counts(*level_sides(state, level))
+    positives, negatives = level_sides(state, level)
+    return exceedance_counts(positives=positives, negatives=negatives)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
+from ..arrays.columns import as_labels, as_scores
 from ..arrays.compiled import worth_compiling
 from ..arrays.options import as_fractions
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, runs_of_work, threads_for
 from ..ranking.bounds import in_either_order
-from ..ranking.counts import Counts, Side, check_both_classes, runs, sort_sides
+from ..ranking.counts import Counts, Side, as_side, check_both_classes, runs, sort_sides
 from ..ranking.quantities import Quantity
 
 Area = TypeVar("Area")
@@ -28,7 +29,7 @@ _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 _WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
-def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
+def aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
     AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
@@ -37,17 +38,31 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
 
     Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
     normal pixels; limits in (0, 1].
-    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range, or if a side is empty.
+    Returns one float in [0, 1] for each limit. Raises ValueError for NaN, limits out of range, an empty side and
+    sizes that do not add up.
     Source: Bergmann et al., The MVTec Anomaly Detection Dataset, IJCV 2021.
 
-    >>> aupro(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5]), [1.0])
+    >>> aupro([0.9, 0.2], [1, 1], [0.1, 0.5], [1.0])
     [0.75]
     """
     limits = as_fractions(limits, "integration_limits")
-    check_both_classes(region_scores.shape[0], normal.shape[0])
-    ordered, order = sorted_with(region_scores, indices(region_scores))
+    scores, sizes, normal = checked_regions(region_scores, region_sizes, normal)
+    ordered, order = sorted_with(scores, indices(scores))
     steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
-    return areas_up_to(steps, steps.of_pixels(order), region_sizes, normal.shape[0], limits)
+    return areas_up_to(steps, steps.of_pixels(order), sizes, normal.total, limits)
+
+
+def checked_regions(region_scores: Any, region_sizes: Any, normal: Any) -> tuple[Array, np.ndarray, Side]:
+    """Check the scores of regions' pixels, the regions' sizes, and the scores of normal pixels, which are sorted."""
+    scores, sizes = as_scores(region_scores, "region_scores"), to_numpy(as_labels(region_sizes, "region_sizes"))
+    others = normal if isinstance(normal, Side) else as_side(on_device(as_scores(normal, "normal"), scores))
+    check_both_classes(len(scores), others.total)
+    if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != len(scores):
+        raise ValueError(
+            f"region_sizes: expected sizes of at least 1 that add up to {len(scores)} pixels, "
+            f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
+        )
+    return scores, sizes, others
 
 
 def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:

@@ -23,7 +23,7 @@ from .levels import level_scores
 from .maps import AnomalyState
 from .pixel_bins import PixelBins, edges_of
 from .regions import Regions
-from .sampled_aupro import sampled_aupro
+from .sampled_aupro import sampled_areas
 from .spro import defects_of, regions_of
 
 
@@ -105,7 +105,7 @@ class RankedRegions:
             if negatives.bits is not None:
                 return values, []
             pixels = (self.regions.scores, sizes, negatives.repeated())
-            areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
+            areas = sampled_areas(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
         overlap = with_ends({"": STEPS}, negatives.bits)
         values = quantities(positives, negatives, {**wanted, **overlap})

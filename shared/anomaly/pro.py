@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, to_numpy
-from ..arrays.columns import as_labels, as_scores
 from ..arrays.sorting import sorted_with
-from ..ranking.counts import Side, as_side, check_both_classes, sort_sides
+from ..ranking.counts import Side, sort_sides
 from ..ranking.vertices import MAX_POINTS, Vertices, curve_vertices, table
+from .aupro import checked_regions
 
 # a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both
 # add up within int64 over as many as 2^32 pixels, and the loss is far below the rounding of a float64
@@ -34,23 +34,15 @@ def pro_curve(
     >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
     {'threshold': [0.9, 0.5, 0.2, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
     """
-    pixels = to_numpy(as_scores(region_scores, "region_scores"))
-    others = as_side(normal if isinstance(normal, Side) else to_numpy(as_scores(normal, "normal")))
-    sizes = to_numpy(as_labels(region_sizes, "region_sizes"))
-    num_pixels, num_normal = len(pixels), others.total
-    check_both_classes(num_pixels, num_normal)
-    if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != num_pixels:
-        raise ValueError(
-            f"region_sizes: expected sizes of at least 1 that add up to {num_pixels} pixels, "
-            f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
-        )
-    scores, overlap = mean_overlap(pixels, sizes)
+    pixels, sizes, others = checked_regions(region_scores, region_sizes, normal)
+    num_normal = others.total
+    scores, overlap = mean_overlap(to_numpy(pixels), sizes)
 
     def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
         pro = overlap[vertices.tp]
         return (pro + vertices.fp / num_normal) / 2, pro
 
-    vertices = curve_vertices(*sort_sides(Side(scores), others), place, max_points)
+    vertices = curve_vertices(*sort_sides(Side(scores), others.on_cpu()), place, max_points)
     return table(threshold=vertices.thresholds, fpr=vertices.fp / num_normal, pro=overlap[vertices.tp])
 
 

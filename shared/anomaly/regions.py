@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy
+from ..arrays.columns import as_numbers, check_no_nan
 from ..arrays.compiled import worth_compiling
 from ..arrays.splitting import split
 from ..arrays.threads import in_threads, parts_of, threads_for
 from ..extras import extra
+from .masks import as_binary, as_region_numbers
 from .region_runs import split_runs
-from .truth import DEFAULT_REGIONS
+from .truth import DEFAULT_REGIONS, check_regions
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -98,7 +100,7 @@ def pixels_by_region(
             elif loop is not None:
                 anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
             else:
-                own_normal[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+                own_normal[...], anomalous, sizes = split_map(*pairs[i], void, regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -147,7 +149,7 @@ def _split_by_loop(
     void: np.ndarray | None,
     normal: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_regions` for a mask of booleans, and write the normal pixels into an array of their type."""
+    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
     inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
     of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
     pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
@@ -155,20 +157,33 @@ def _split_by_loop(
 
 
 def split_regions(
-    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = DEFAULT_REGIONS
+    score_map: Any, mask: Any, void: Any = None, *, regions: str = DEFAULT_REGIONS
 ) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
     by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
     the pixels of each number in the mask.
+    Raises ValueError for NaN, other shapes and other numbers.
 
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
+    >>> scores, mask = [[1, 2, 3], [4, 5, 6]], [[1, 0, 2], [0, 0, 1]]
     >>> [part.tolist() for part in split_regions(scores, mask)]
     [[2, 4, 5], [1, 3, 6], [1, 2]]
     >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
     [[2, 4, 5], [1, 6, 3], [2, 1]]
     """
+    check_regions(regions)
+    score_map, mask = as_numbers(score_map, "score_map"), as_region_numbers(as_numbers(mask, "mask"), "mask")
+    void = None if void is None else as_binary(as_numbers(void, "void"), "void")
+    for name, image in (("score_map", score_map), ("mask", mask), ("void", void)):
+        if image is not None and (image.ndim != 2 or tuple(image.shape) != tuple(score_map.shape)):
+            raise ValueError(f"{name}: expected the shape (H, W) of the map, got {tuple(image.shape)}")
+    check_no_nan(score_map, "score_map")
+    return split_map(score_map, on_device(mask, score_map), void, regions)
+
+
+def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
+    """As `split_regions`, of a checked map."""
     xp = array_namespace(score_map, mask)
     inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import Array, to_numpy
 from ..arrays.options import as_fractions, as_int
+from .aupro import checked_regions
 
 
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
-) -> list[float]:
+def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any, num_thresholds: int) -> list[float]:
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
@@ -24,7 +24,15 @@ def sampled_aupro(
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
+    scores, sizes, others = checked_regions(region_scores, region_sizes, normal)
+    return sampled_areas(scores, sizes, others.repeated(), limits, num_thresholds)
+
+
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
     ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
     # a pixel exceeds the first so many of the thresholds
     exceeded = np.searchsorted(normal[ranks], scores, side="left")

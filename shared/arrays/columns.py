@@ -17,6 +17,8 @@ from .arrays import (
     is_narrow,
     is_numpy_array,
     no_number,
+    on_device,
+    on_one_device,
     widen,
 )
 
@@ -140,6 +142,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -175,8 +191,8 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")

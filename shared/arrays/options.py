@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
 
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.options import as_bool, as_choice
 from ..arrays.ratios import pieces, rounded_sum
-from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
+from .topk_rates import TIES, Ranks, hits_among_top, mean_hits, share_of
 
 AVERAGES = ("micro", "macro")
 
@@ -96,7 +96,7 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
 
 def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
     if span is None:
-        return accuracy(ranks.correct, percent=percent, counts=ranks.counts)
+        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
     return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
 
 

@@ -13,44 +13,60 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, bfloat16_bits, is_numpy_array, row_blocks
-from ..arrays.columns import are_ids_below, check_class_ids, check_no_nan, check_not_negative
+from ..arrays.arrays import Array, array_namespace, bfloat16_bits, is_numpy_array, on_one_device, row_blocks
+from ..arrays.columns import (
+    are_ids_below,
+    as_integers,
+    as_labels,
+    as_matrix,
+    check_class_ids,
+    check_lengths,
+    check_no_nan,
+    check_not_negative,
+)
 from ..arrays.compiled import worth_compiling
 
 RowRanks = tuple[Array, Array, Array]  # above, tied, correct
 _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
 
-def true_class_ranks(scores: Array, labels: Array) -> RowRanks:
+def true_class_ranks(predictions: Any, labels: Any) -> RowRanks:
     """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
 
-    Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
+    Parameters: predictions (N, C), the scores s, real, higher is more likely; labels y (N,), class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
     the highest scores, as argmax predicts.
-    Raises ValueError for NaN scores, and for labels out of range.
+    Raises ValueError for NaN, labels out of range, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> above, tied, correct = true_class_ranks(np.asarray([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]]), np.asarray([2, 0]))
+    >>> above, tied, correct = true_class_ranks([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]], [2, 0])
     >>> above.tolist(), tied.tolist(), correct.tolist()
     ([0, 0], [1, 0], [False, True])
     """
+    scores, labels = as_matrix(predictions, "predictions"), as_labels(labels, "labels")
+    if scores.ndim != 2 or not scores.shape[1]:
+        raise ValueError(f"predictions: expected scores of shape (N, C), got shape {tuple(scores.shape)}")
+    check_lengths(predictions=scores, labels=labels)
+    scores, labels = on_one_device(scores, labels)
     check_class_ids(labels, "labels", scores.shape[1])
     check_not_negative(labels, "labels")
     ranks: Any = ranks_if_in_range(scores, labels)
     return ranks
 
 
-def listed_ranks(predictions: Array, labels: Array) -> Array:
+def listed_ranks(predictions: Any, labels: Any) -> Array:
     """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
 
     Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
+    Raises ValueError for other numbers, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> listed_ranks(np.asarray([[0, 7, 1], [4, 2, 9]]), np.asarray([7, 5])).tolist()
+    >>> listed_ranks([[0, 7, 1], [4, 2, 9]], [7, 5]).tolist()
     [1, 3]
     """
+    predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
+    check_lengths(predictions=predictions, labels=labels)
+    predictions, labels = on_one_device(predictions, labels)
     xp = array_namespace(predictions)
     hits = predictions == labels[:, None]
     position = xp.argmax(xp.astype(hits, xp.int8), axis=1)

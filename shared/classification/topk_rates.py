@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace, distinct_values
-from ..arrays.options import as_bool, as_choice
+from ..arrays.columns import as_flags, as_labels, check_not_negative, counted_columns
+from ..arrays.options import as_bool, as_choice, as_int
 from ..arrays.ratios import rounded_sum, weighted_sum
 from .topk import TopkState
 
@@ -41,20 +42,26 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
-def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
+def accuracy(correct: Any, *, percent: bool = False, counts: Any = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
     Parameters: correct (N,); counts (N,), the number of samples that each entry stands for, by default one.
+    Raises ValueError for other values, lengths that differ, and no samples.
 
-    >>> import numpy as np
-    >>> accuracy(np.asarray([True, False, True, True]))
+    >>> accuracy([True, False, True, True])
     0.75
     """
+    flags, counts = counted_columns(counts, correct=as_flags(correct, "correct"))
+    return share_of(flags, percent=percent, counts=counts)
+
+
+def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
+    """As `accuracy`, of checked columns."""
     return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
 
 
 def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
 ) -> float:
     """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
@@ -64,20 +71,21 @@ def topk_accuracy(
 
     Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
     for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
+    Raises ValueError for an unknown `ties`, negative or fractional ranks, lengths that differ, and no samples.
     Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
     Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
 
-    >>> import numpy as np
-    >>> above, tied = np.asarray([0, 0, 2]), np.asarray([0, 2, 0])
+    >>> above, tied = [0, 0, 2], [0, 2, 0]
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
     return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
 
 
 def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
 ) -> float:
     """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
@@ -85,14 +93,22 @@ def autkc(
 
     Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
     stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
+    Raises ValueError as `topk_accuracy` does.
     Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
 
-    >>> import numpy as np
-    >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
+    >>> autkc([0, 2], [0, 0], 3)
     0.6666666666666666
     """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
     return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
+
+
+def _checked_ranks(above: Any, tied: Any, counts: Any) -> list[Any]:
+    columns = {"above": as_labels(above, "above"), "tied": as_labels(tied, "tied")}
+    for name, column in columns.items():
+        check_not_negative(column, name, of="ranks")
+    return counted_columns(counts, **columns)
 
 
 def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..arrays.arrays import to_numpy
+from ..arrays.columns import as_labels, check_lengths
+from ..arrays.options import as_int
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
-def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
     """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
 
     AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
 
     Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
-    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+    num_objects n. Raises ValueError for counts that fall or are not integers, and for more TP than objects.
+    Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
 
-    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    >>> voc_average_precision([1, 1, 2], [0, 1, 1], 2)
     0.8333333333333333
     """
-    area, total = area_of_all_points(tp, fp, num_objects)
+    counts = {"tp": to_numpy(as_labels(tp, "tp")), "fp": to_numpy(as_labels(fp, "fp"))}
+    check_lengths(**counts)
+    for name, column in counts.items():
+        if (np.diff(column, prepend=0) < 0).any():
+            raise ValueError(f"{name}: expected counts from 0 that never fall, got {column.tolist()!r:.60}")
+    num_objects = as_int(num_objects, "num_objects", int(counts["tp"].max(initial=0)))
+    area, total = area_of_all_points(*counts.values(), num_objects)
     return area / total
 
 

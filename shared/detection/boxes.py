@@ -92,6 +92,16 @@ def box_state(predictions: Any, references: Any, *, box_format: str) -> Detectio
     }
 
 
+def checked_table(rows: Any, name: str, width: int, numbers: np.ndarray) -> np.ndarray:
+    """Check a table of boxes by their corners, with a class at the end, and the number of each image's rows."""
+    table = box_rows(rows, name, width)
+    if sum(numbers.tolist()) != len(table):
+        got = f"got {numbers.tolist()!r:.60}"
+        raise ValueError(f"num_{name}: expected numbers that add up to the {len(table)} rows of {name}, {got}")
+    _check_table(table, numbers, name, "xyxy")
+    return table
+
+
 def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
@@ -156,17 +166,18 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
-        return _rows(image, f"{name}[{i}]", 3 + len(keys))
+        return box_rows(image, f"{name}[{i}]", 3 + len(keys))
     if any(key not in image for key in keys):
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
-    columns = [_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
+    columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
     if len({len(column) for column in columns}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)
 
 
-def _rows(x: Any, name: str, width: int) -> np.ndarray:
+def box_rows(x: Any, name: str, width: int) -> np.ndarray:
+    """Rows of so many numbers, in float64, as a copy."""
     array = to_numpy(widen(as_numbers(x, name), name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))

@@ -8,9 +8,14 @@ gives each the free object that it overlaps most.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..arrays.arrays import to_numpy
+from ..arrays.columns import as_counts, check_lengths
 from ..arrays.options import as_choice
+from .boxes import checked_table
 from .overlap import overlapping_pairs
 from .pairs import Pairs
 from .rules import MATCHINGS, Rules
@@ -19,10 +24,10 @@ _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some
 
 
 def match_boxes(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
+    predictions: Any,
+    references: Any,
+    num_predictions: Any,
+    num_references: Any,
     iou_threshold: float = Rules.iou_threshold,
     *,
     matching: str = Rules.matching,
@@ -38,14 +43,19 @@ def match_boxes(
     Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
     image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
     Returns the matched pairs as two index arrays, into predictions and into references.
+    Raises ValueError for numbers of rows that do not add up, and the errors of `reduce_boxes`.
 
-    >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = [[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]]
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, [[0, 0, 4, 4, 1]], [2], [1], matching=matching)[0])
     [1]
     [0]
     """
+    num_predictions = to_numpy(as_counts(num_predictions, "num_predictions"))
+    num_references = to_numpy(as_counts(num_references, "num_references"))
+    check_lengths(num_predictions=num_predictions, num_references=num_references)
+    predictions = checked_table(predictions, "predictions", 6, num_predictions)
+    references = checked_table(references, "references", 5, num_references)
     pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
     matched = match_pairs(pairs, predictions, references, matching)
     return matched.rows, matched.columns

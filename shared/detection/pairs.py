@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays.columns import check_lengths
 from ..arrays.compiled import worth_compiling
 from ..arrays.threads import in_threads, runs_of_work, threads_for
+from .boxes import box_rows
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -39,14 +41,29 @@ class Pairs(NamedTuple):
         return Pairs(*(column[which] for column in self))
 
 
-def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+def box_iou(boxes: Any, others: Any) -> np.ndarray:
     """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
 
-    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. One row is paired with each row of the other array.
+    Raises ValueError for other shapes, numbers that are not finite, and boxes without x1 ≤ x2 and y1 ≤ y2.
+    Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
 
-    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    >>> box_iou([[0, 0, 2, 2]], [[0, 0, 2, 1]]).tolist()
     [0.5]
     """
+    tables = {"boxes": box_rows(boxes, "boxes", 4), "others": box_rows(others, "others", 4)}
+    for name, table in tables.items():
+        wrong = ~(np.isfinite(table).all(axis=1) & (table[:, :2] <= table[:, 2:]).all(axis=1))
+        if wrong.any():
+            expected = "finite corners with x1 ≤ x2 and y1 ≤ y2"
+            raise ValueError(f"{name}: expected {expected}, got {table[wrong][0].tolist()} in row {np.argmax(wrong)}")
+    if 1 not in map(len, tables.values()):
+        check_lengths(**tables)
+    return ious_of_rows(*tables.values())
+
+
+def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """As `box_iou`, of checked boxes."""
     x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
     u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
     width = np.minimum(x2, u2) - np.maximum(x1, u1)
@@ -160,7 +177,7 @@ def _pairs_of(
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
-    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    ious = ious_of_rows(predictions[rows, :4], references[columns, :4])
     return Pairs(rows, columns, ious, ious).take(ious >= threshold)
 
 

@@ -30,10 +30,11 @@ def curves_of(state: Any, levels: Any) -> Curves:
     chosen = check_levels(levels)
     image_roc = pixel_roc = pro = None
     if "image" in chosen:
-        image_roc = _points(roc_curve(*level_sides(state, "image"), max_points=MAX_POINTS), "tpr")
+        anomalous, normal = level_sides(state, "image")
+        image_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
     if "pixel" in chosen:
         anomalous, normal = level_sides(state, "pixel")
-        pixel_roc = _points(roc_curve(anomalous, normal, max_points=MAX_POINTS), "tpr")
+        pixel_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
         pro = _points(pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
     return Curves(image_roc, pixel_roc, pro)
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..arrays.columns import as_scores
 from ..arrays.options import as_open_share
 from ..formats.written.thresholds import FittedThreshold
 from ..ood.bench import bench_metrics
+from ..ranking.counts import two_sides
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.shares import percent
 
@@ -45,7 +45,8 @@ def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, 
     """
     tpr = as_open_share(tpr, "tpr")
     name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"
-    fitted = bench_metrics(as_scores(unknown, "unknown"), as_scores(known, "known"), name, thresholds=True)
+    positives, negatives = two_sides(unknown=unknown, known=known)
+    fitted = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
     return FittedThreshold(
         of=(SAMPLES,),
         rule=f"tpr:{tpr!r}",

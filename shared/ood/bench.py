@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..arrays.arrays import Array
-from ..arrays.options import as_bool, as_int, as_real, did_you_mean, plain_value
+from ..arrays.options import as_bool, as_int, as_real, by_keyword, did_you_mean, plain_value
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, check_both_classes
+from ..ranking.counts import Side, check_both_classes, two_sides
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
 from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import (
@@ -51,11 +50,12 @@ _OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
 _SAMPLED = ("auroc", "detect_acc")
 
 
+@by_keyword
 def bench_metrics(
-    positives: Array | Side,
-    negatives: Array | Side,
-    metrics: Any = DEFAULT_METRICS,
     *,
+    positives: Any,
+    negatives: Any,
+    metrics: Any = DEFAULT_METRICS,
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
@@ -91,17 +91,17 @@ def bench_metrics(
     without samples.
     Source: oodeel's bench_metrics.
 
-    >>> import numpy as np
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
+    >>> sides = {"positives": [0.9, 0.4], "negatives": [0.6, 0.1]}
+    >>> bench_metrics(**sides, metrics=["auroc", "fpr95tpr", "detect_acc"])
     {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
+    >>> bench_metrics(**sides, metrics="fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
     bits = check_bits(significant_bits)
     threshold = None if threshold is None else as_real(threshold, "threshold")
+    sides = two_sides(positives=positives, negatives=negatives)
     rates = bench_rates(
-        positives,
-        negatives,
+        *sides,
         metrics,
         bits=bits,
         threshold=threshold,
@@ -109,11 +109,11 @@ def bench_metrics(
         step=None if step is None else as_int(step, "step", 1),
     )
     check_thresholds_exist(rates)
-    return as_dict(rates) | function_results(positives, negatives, metrics, threshold=threshold, bits=bits)
+    return as_dict(rates) | function_results(*sides, metrics, threshold=threshold, bits=bits)
 
 
 def function_results(
-    positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
+    positives: Side, negatives: Side, metrics: Any, *, threshold: float | None, bits: int | None
 ) -> dict[str, Any]:
     """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
@@ -127,8 +127,8 @@ def function_results(
 
 
 def bench_rates(
-    positives: Array | Side,
-    negatives: Array | Side,
+    positives: Side,
+    negatives: Side,
     metrics: Any,
     *,
     threshold: float | None,
@@ -139,7 +139,7 @@ def bench_rates(
     """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
     if thresholds and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
-    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
+    sizes = [positives.total, negatives.total]
     measures = parsed_measures(metrics, threshold, step, sizes)
     check_both_classes(*sizes)
     sides = Sides(positives, negatives)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, to_numpy
+from ..arrays.arrays import to_numpy
 from ..ranking.counts import Side, sort_sides
 from ..ranking.quantities import Quantity
 
@@ -16,12 +16,12 @@ from ..ranking.quantities import Quantity
 class Sides:
     """The two sides of a benchmark, with arrays that several metrics share, computed once."""
 
-    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+    def __init__(self, positives: Side, negatives: Side) -> None:
         self.positives, self.negatives = positives, negatives
 
     @cached_property
     def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
+        """Both sides in one type."""
         return sort_sides(self.positives, self.negatives)
 
     def flipped(self) -> tuple[Side, Side]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..arrays.arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace, on_one_device
+from ..arrays.columns import as_integers, as_scores, check_lengths
 from ..arrays.options import as_bool, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.results import Results
@@ -169,8 +170,8 @@ def reduce_ood(
 
 
 def split_ood(
-    scores: Array,
-    labels: Array,
+    scores: Any,
+    labels: Any,
     *,
     in_value: Label = OODBench.in_value,
     out_value: Label = OODBench.out_value,
@@ -178,10 +179,13 @@ def split_ood(
 ) -> tuple[Array, Array]:
     """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
-    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
+    Parameters: scores (N,), higher is more OOD, and labels (N,); the labels of each kind, as of `OODBench`.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for NaN, lengths that differ, and any other label.
     """
     values = check_label_values(in_value, out_value, ignore_value)
-    check_labels(labels, values)
+    columns = {"scores": as_scores(scores, "scores"), "labels": as_integers(labels, "labels")}
+    check_lengths(**columns)
+    scores, labels = on_one_device(*columns.values())
+    check_labels(labels, values, "labels")
     out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
     return out, inside

@@ -31,8 +31,10 @@ def ood_samples(
     named: dict[str, float] = {}
     if threshold is None:
         name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
-        named = {f"{name}_threshold": bench_metrics(*sides, name, thresholds=True)[f"{name}_threshold"]}
-        threshold = named[f"{name}_threshold"]
+        positives, negatives = sides
+        rates = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
+        threshold = rates[f"{name}_threshold"]
+        named = {f"{name}_threshold": threshold}
     is_out, kept = is_ood(state["labels"], values)
     scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
     unknown = to_numpy(is_out)

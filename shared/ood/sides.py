@@ -160,7 +160,7 @@ def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
     return is_out, kept
 
 
-def check_labels(labels: Array, values: LabelValues) -> None:
+def check_labels(labels: Array, values: LabelValues, name: str = "references") -> None:
     """Raise ValueError for a label of none of the values."""
     if REST in values:
         return
@@ -169,4 +169,4 @@ def check_labels(labels: Array, values: LabelValues) -> None:
     if not bool(array_namespace(labels).all(allowed)):
         names = zip(values, ("in_value", "out_value", "ignore_value"))
         expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
-        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
+        raise ValueError(f"{name}: expected {expected}, got {int(labels[~allowed][0])}")

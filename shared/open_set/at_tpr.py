@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from ..arrays.arrays import Array
-from ..arrays.options import as_fraction
-from ..ranking.counts import Side, as_side, check_both_classes
+from ..arrays.options import as_fraction, by_keyword
+from ..ranking.counts import Side, checked_sides
 from ..ranking.shares import least_reaching
 
 DEFAULT_TPR = 0.95
 
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> float:
+@by_keyword
+def accuracy_at_tpr(*, positives: Any, negatives: Any, tpr: float = DEFAULT_TPR) -> float:
     """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
+    Parameters: positives (P,), open-set scores of the unknown samples, higher is more unknown, and negatives (N,), of
+    the known ones; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, NaN, or if a side is empty.
     Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
 
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
+    >>> accuracy_at_tpr(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    side = as_side(unknown)
-    return accuracy_of_sides(side, (as_side(known),), score_at_tpr(side, as_fraction(tpr, "tpr")))
+    tpr = as_fraction(tpr, "tpr")
+    unknown, known = checked_sides(positives=positives, negatives=negatives)
+    return accuracy_of_sides(unknown, [known], score_at_tpr(unknown, tpr))
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ..arrays.arrays import Array
-from ..arrays.options import as_share
-from ..ranking.counts import Side, as_side, check_both_classes
+from typing import Any
+
+from ..arrays.options import as_int, as_share, by_keyword
+from ..ranking.counts import Side, check_both_classes, two_sides
 from ..ranking.shares import most_within
 
 
-def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:
+@by_keyword
+def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) -> float:
     """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
 
     max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
@@ -17,16 +19,23 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
     below 1/N_u it is the rate at which no unknown sample is accepted.
 
     Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
-    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
-    samples, or for an fpr out of range.
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
+    fpr out of range.
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
 
-    >>> import numpy as np
-    >>> ccr_at_fpr(np.asarray([0.3, 0.5, 0.8]), np.asarray([0.1, 0.4, 0.7]), num_known=4, fpr=0.5)
+    >>> ccr_at_fpr(unknown=[0.3, 0.5, 0.8], correct_known=[0.1, 0.4, 0.7], num_known=4, fpr=0.5)
     0.5
     """
-    check_both_classes(unknown.shape[0], num_known)
-    return ccr_of_sides(as_side(unknown), as_side(correct_known), num_known, as_share(fpr, "fpr"))
+    fpr = as_share(fpr, "fpr")
+    return ccr_of_sides(*unknown_and_correct(unknown, correct_known, num_known), fpr)
+
+
+def unknown_and_correct(unknown: Any, correct_known: Any, num_known: Any) -> tuple[Side, Side, int]:
+    """Check the scores of the unknown and of the correctly classified known samples, and how many are known."""
+    unknown, correct = two_sides(unknown=unknown, correct_known=correct_known)
+    num_known = as_int(num_known, "num_known", correct.total)
+    check_both_classes(unknown.total, num_known)
+    return unknown, correct, num_known
 
 
 def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
+from ..arrays.columns import as_labels, as_scores, check_not_negative, counted_columns
+from ..arrays.options import as_int
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
 from .f_scores import MacroF, MicroF, Sums
@@ -24,13 +26,7 @@ BestF = tuple[float, float, list[float] | None]  # the best F-score, its thresho
 
 
 def macro_open_f(
-    predicted: Array,
-    classes: Array,
-    scores: Array,
-    num_classes: int,
-    t_list: Any = None,
-    *,
-    counts: Array | None = None,
+    predicted: Any, classes: Any, scores: Any, num_classes: int, t_list: Any = None, *, counts: Any = None
 ) -> BestF:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
@@ -43,13 +39,31 @@ def macro_open_f(
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
     samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
-    Raises ValueError for class ids out of range, an empty t_list, or NaN in it.
+    Raises ValueError for NaN, lengths that differ, no samples, class ids out of range, and an empty t_list.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
 
-    >>> import numpy as np
-    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
+    >>> macro_open_f([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9], 2)
     (1.0, 0.2, None)
     """
+    num_classes = as_int(num_classes, "num_classes", 1)
+    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
+    return best_macro_f(predicted, classes, scores, num_classes, t_list, counts=counts)
+
+
+def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> list[Any]:
+    """Check samples of `macro_open_f`, whose classes are not looked at, with their counts or None."""
+    columns = {
+        "predicted": as_labels(predicted, "predicted"),
+        "classes": as_labels(classes, "classes"),
+        "scores": as_scores(scores, "scores"),
+    }
+    return counted_columns(counts, **columns)
+
+
+def best_macro_f(
+    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any, *, counts: Array | None = None
+) -> BestF:
+    """As `macro_open_f`, of checked samples."""
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
@@ -86,19 +100,23 @@ def _is_among(distinct: Array, ids: Array) -> Array:
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
-def micro_open_f(
-    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
-) -> BestF:
+def micro_open_f(predicted: Any, classes: Any, scores: Any, t_list: Any = None, *, counts: Any = None) -> BestF:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
 
     which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
 
-    >>> import numpy as np
-    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
+    >>> micro_open_f([0, 1, 1], [0, 0, -1], [0.1, 0.2, 0.9], [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
+    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
+    check_not_negative(predicted, "predicted")  # which an unknown sample's class would equal
+    return best_micro_f(predicted, classes, scores, t_list, counts=counts)
+
+
+def best_micro_f(predicted: Array, classes: Array, scores: Array, t_list: Any, *, counts: Array | None = None) -> BestF:
+    """As `micro_open_f`, of checked samples."""
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import array_namespace, on_one_device, to_numpy
-from ..arrays.columns import as_labels, as_scores, check_class_ids, check_lengths, check_not_negative
+from ..arrays.arrays import array_namespace, to_numpy
+from ..arrays.columns import check_class_ids, check_not_negative
 from ..arrays.options import as_choice, as_int
 from ..ranking.vertices import MAX_POINTS, table, thinned
-from .open_f import macro_open_f, micro_open_f
+from .open_f import best_macro_f, best_micro_f, checked_samples
 
 _AT_A_TIME = 1 << 20  # thresholds, whose F-scores come as Python floats
 
@@ -47,11 +47,7 @@ def open_f_curve(
     """
     average = as_choice(average, "average", ("macro", "micro"))
     limit = None if max_points is None else as_int(max_points, "max_points", 4)
-    columns = as_labels(predicted, "predicted"), as_labels(classes, "classes"), as_scores(scores, "scores")
-    check_lengths(predicted=columns[0], classes=columns[1], scores=columns[2])
-    ids, true, values = on_one_device(*columns)
-    if not values.shape[0]:
-        raise ValueError("scores: expected at least one sample, got none")
+    ids, true, values, _ = checked_samples(predicted, classes, scores)
     check_not_negative(ids, "predicted")
     xp = array_namespace(ids, true)
     true = xp.where(true < 0, -1, true)
@@ -66,7 +62,7 @@ def open_f_curve(
     for start in range(0, len(thresholds), _AT_A_TIME):
         part = thresholds[start : start + _AT_A_TIME]
         macro = average == "macro"
-        best = macro_open_f(ids, true, values, total, part) if macro else micro_open_f(ids, true, values, part)
+        best = best_macro_f(ids, true, values, total, part) if macro else best_micro_f(ids, true, values, part)
         parts.append(np.asarray(best[2], np.float64))
     points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
     if limit is not None and len(last) > limit:

@@ -16,7 +16,7 @@ from ..metric.prepared_table import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from ..ranking.counts import as_side
 from ..ranking.rows import rows_of_sides
-from .open_f import BestF, macro_open_f, micro_open_f
+from .open_f import BestF, best_macro_f, best_micro_f
 from .per_sample import open_f_samples
 from .samples import (
     OPEN_SET_ALIASES,
@@ -118,7 +118,7 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         columns = state["predicted"], state["classes"], state["scores"]
-        return macro_open_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
+        return best_macro_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -140,7 +140,7 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return micro_open_f(
+        return best_micro_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )
 

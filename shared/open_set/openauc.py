@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import as_bool, as_fraction, as_shares
+from ..arrays.options import as_bool, as_fraction, as_shares, by_keyword
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, as_side, check_both_classes, sides_of_kinds, sort_sides
+from ..ranking.counts import Side, check_both_classes, sides_of_kinds, sort_sides
 from ..ranking.curves import twice_wins
 from ..ranking.exceeded import exceeded_threshold
 from ..ranking.named_points import check_thresholds_exist
@@ -24,7 +24,7 @@ from ..ranking.quantities import Quantity, quantities
 from ..ranking.rounding import check_bits
 from ..ranking.shares import percent, with_own_names
 from .at_tpr import DEFAULT_TPR, accuracy_of_sides, score_at_tpr
-from .ccr import ccr_of_sides
+from .ccr import ccr_of_sides, unknown_and_correct
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, openauc_state
 from .per_sample import open_set_samples
@@ -228,7 +228,8 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
 
 
-def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
+@by_keyword
+def openauc(*, unknown: Any, correct_known: Any, num_known: int) -> float:
     """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
@@ -237,14 +238,12 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
 
     Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, scores of the correctly
     classified known samples; num_known is N_k, the number of all known samples.
-    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
+    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError for NaN, no unknown or no known
+    samples, or fewer known samples than correct ones.
     Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.
 
-    >>> import numpy as np
-    >>> openauc(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1]), num_known=4)
+    >>> openauc(unknown=[0.9, 0.4], correct_known=[0.4, 0.1], num_known=4)
     0.4375
     """
-    check_both_classes(unknown.shape[0], num_known)
-    if not correct_known.shape[0]:
-        return 0.0
-    return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
+    one, other, total = unknown_and_correct(unknown, correct_known, num_known)
+    return twice_wins_over(one, other) / (2 * one.total * total)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.options import as_int
-from ..ranking.counts import check_both_classes
+from ..arrays.options import by_keyword
 from ..ranking.roc import rising
-from ..ranking.vertices import MAX_POINTS, curve_vertices, table, two_sides
+from ..ranking.vertices import MAX_POINTS, curve_vertices, table
+from .ccr import unknown_and_correct
 
 
+@by_keyword
 def oscr_curve(
-    unknown: Any, correct_known: Any, num_known: int, *, max_points: int | None = MAX_POINTS
+    *, unknown: Any, correct_known: Any, num_known: int, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
     """The open-set classification rate curve; a sample is accepted as known iff score ≤ threshold.
 
@@ -27,14 +28,12 @@ def oscr_curve(
     Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
 
-    >>> oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
+    >>> oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
     {'threshold': [-inf, 0.1, 0.3, 0.4, 0.5], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
     """
-    sides = two_sides(unknown=unknown, correct_known=correct_known)
-    num_unknown, num_correct = (side.total for side in sides)
-    num_known = as_int(num_known, "num_known", num_correct)
-    check_both_classes(num_unknown, num_known)
-    vertices = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
+    rejected, correct, num_known = unknown_and_correct(unknown, correct_known, num_known)
+    num_unknown, num_correct = rejected.total, correct.total
+    vertices = curve_vertices(rejected, correct, rising(num_unknown, num_correct), max_points)
     # what is not detected as unknown is accepted
     accepted, right = (num_unknown - vertices.tp)[::-1], (num_correct - vertices.fp)[::-1]
     return table(threshold=vertices.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)

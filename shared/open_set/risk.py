@@ -14,7 +14,7 @@ from typing import Any
 
 from ..arrays.arrays import array_namespace, on_one_device
 from ..arrays.columns import as_scores
-from ..arrays.options import as_open_share, as_share, plain_value
+from ..arrays.options import as_open_share, as_share, by_keyword, plain_value
 from ..arrays.ratios import ratio_of
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, as_side, sort_sides
@@ -28,11 +28,12 @@ _AREAS = {"aurc": AURC, "augrc": AUGRC}
 _RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
+@by_keyword
 def risk_coverage(
+    *,
     errors: Any,
     right: Any,
     metrics: Any = RISK_METRICS,
-    *,
     unknown: Any = None,
     ood_cost: float | None = None,
     unknown_share: float | None = None,
@@ -60,10 +61,10 @@ def risk_coverage(
     Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
     with β = 1 − c.
 
-    >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
+    >>> risk_coverage(errors=[0.2, 0.4], right=[0.05, 0.1, 0.3], metrics=["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
-    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
-    {'augrc': 0.07, 'risk@cov80': 0.25}
+    >>> risk_coverage(errors=[3.0], right=[1.0, 2.0, 5.0], unknown=[4.0], metrics="risk@cov80", ood_cost=0.75)
+    {'risk@cov80': 0.25}
     """
     wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
     if not wanted:

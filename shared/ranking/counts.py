@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array, to_numpy, widen
-from ..arrays.columns import check_no_nan
+from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_one_device, to_numpy, widen
+from ..arrays.columns import as_counts, as_scores, check_lengths, check_no_nan
 from ..arrays.compiled import worth_compiling
+from ..arrays.options import by_keyword
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
 from ..metric.prepared import MissingClassError
 
@@ -37,7 +38,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -47,7 +47,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -160,11 +159,9 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
+@by_keyword
 def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
+    *, positives: Any, negatives: Any, positive_counts: Any = None, negative_counts: Any = None
 ) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
@@ -173,15 +170,39 @@ def exceedance_counts(
     one.
     Raises ValueError if either side is empty, or for NaN.
 
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
+    sides = checked_sides(
+        positives=_counted(positives, positive_counts, "positive"),
+        negatives=_counted(negatives, negative_counts, "negative"),
+    )
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def _counted(scores: Any, counts: Any, kind: str) -> Any:
+    """Scores of which each stands for a number of samples, as a side; without counts as they are."""
+    if counts is None:
+        return scores
+    columns = {f"{kind}s": as_scores(scores, f"{kind}s"), f"{kind}_counts": as_counts(counts, f"{kind}_counts")}
+    check_lengths(**columns)
+    return as_side(*on_one_device(*columns.values()))
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:

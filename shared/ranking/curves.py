@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import by_keyword
 from ..arrays.ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
 from .bounds import (
     UNIT_BITS,
@@ -18,11 +20,15 @@ from .bounds import (
     positives_first,
     unsure_precision,
 )
-from .counts import Counts
+from .counts import Counts, Side, checked_sides
 from .exceeded import exceeded_threshold
-from .quantities import Quantity
+from .quantities import Quantity, quantities
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
+
+def _value(quantity: Quantity, positives: Side, negatives: Side) -> Any:
+    return quantities(positives, negatives, {"": quantity})[""]
 
 
 def twice_wins(counts: Counts) -> int:
@@ -39,20 +45,20 @@ AUROC = Quantity(
 )
 
 
-def auroc(counts: Counts) -> float:
+@by_keyword
+def auroc(*, positives: Any, negatives: Any) -> float:
     """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each.
+    Returns a float in [0, 1]; 0.5 is chance. Raises ValueError for NaN and an empty side.
+    Source: Hanley and McNeil, Radiology 1982.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     0.875
     """
-    return float(AUROC.of([counts]))
+    return float(_value(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -84,21 +90,20 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
+@by_keyword
+def average_precision(*, positives: Any, negatives: Any) -> float:
     """Average precision: the step sum under the precision-recall curve.
 
     AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
     Precision, 2004; scikit-learn's average_precision_score agrees.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(average_precision(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.8333
     """
-    return float(AVERAGE_PRECISION.of([counts]))
+    return float(_value(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _trapezoid_sum(counts: Counts) -> int:
@@ -123,21 +128,20 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
+@by_keyword
+def aupr(*, positives: Any, negatives: Any) -> float:
     """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
 
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
     It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(aupr(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.7917
     """
-    return float(AUPR.of([counts]))
+    return float(_value(AUPR, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
@@ -160,23 +164,23 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
-def f1_max(counts: Counts) -> tuple[float, float]:
+@by_keyword
+def f1_max(*, positives: Any, negatives: Any) -> tuple[float, float]:
     """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
     with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> f1_max(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     (0.8, 0.1)
     """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    best, score = _value(F1_MAX, *sides)
+    return best, exceeded_threshold(score, sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -200,20 +204,19 @@ DETECTION_ACCURACY = Quantity(
 )
 
 
-def detection_accuracy(counts: Counts) -> float:
+@by_keyword
+def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> detection_accuracy(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    return float(DETECTION_ACCURACY.of([counts]))
+    return float(_value(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace, on_one_device
 from ..arrays.columns import as_scores, check_lengths
-from ..arrays.options import as_confidence_level
+from ..arrays.options import as_confidence_level, by_keyword
 from ..arrays.sorting import indices, sorted_with
 from .proportions import normal_quantile
 
@@ -48,7 +48,8 @@ class PairedTest(NamedTuple):
     p_value: float
 
 
-def delong(positives: Any, negatives: Any, confidence_level: float = 0.95) -> AUROCInterval:
+@by_keyword
+def delong(*, positives: Any, negatives: Any, confidence_level: float = 0.95) -> AUROCInterval:
     """AUROC with DeLong's variance, and its normal confidence interval.
 
     Var = S₁₀/m + S₀₁/n,  interval AUROC ± Φ⁻¹((1 + confidence_level)/2)·√Var, cut to [0, 1]
@@ -63,7 +64,7 @@ def delong(positives: Any, negatives: Any, confidence_level: float = 0.95) -> AU
     Source: DeLong, DeLong and Clarke-Pearson, Biometrics 1988; by ranks: Sun and Xu, IEEE Signal Processing Letters
     2014.
 
-    >>> delong([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6])[:2]
+    >>> delong(positives=[0.4, 0.7, 0.8, 0.9], negatives=[0.1, 0.3, 0.35, 0.6])[:2]
     (0.9375, 0.0078125)
     """
     quantile = normal_quantile(as_confidence_level(confidence_level))
@@ -74,7 +75,10 @@ def delong(positives: Any, negatives: Any, confidence_level: float = 0.95) -> AU
     return AUROCInterval(centre, float(variance), max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def delong_test(first_positives: Any, first_negatives: Any, second_positives: Any, second_negatives: Any) -> PairedTest:
+@by_keyword
+def delong_test(
+    *, first_positives: Any, first_negatives: Any, second_positives: Any, second_negatives: Any
+) -> PairedTest:
     """Test whether two models' AUROCs on the same samples differ, with DeLong's covariance.
 
     z = (AUROC₁ − AUROC₂)/√Var,  Var = Var₁ + Var₂ − 2·Cov,  p = 2·Φ(−|z|)
@@ -86,7 +90,12 @@ def delong_test(first_positives: Any, first_negatives: Any, second_positives: An
     Raises ValueError as `delong` does, and if the lengths of the two models differ.
     Source: as of `delong`.
 
-    >>> test = delong_test([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6], [0.4, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.6])
+    >>> test = delong_test(
+    ...     first_positives=[0.4, 0.7, 0.8, 0.9],
+    ...     first_negatives=[0.1, 0.3, 0.35, 0.6],
+    ...     second_positives=[0.4, 0.3, 0.8, 0.55],
+    ...     second_negatives=[0.2, 0.5, 0.35, 0.6],
+    ... )
     >>> test.difference, test.variance, round(test.p_value, 6)
     (0.3125, 0.0390625, 0.113846)
     """

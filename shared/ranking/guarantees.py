@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, as_array, is_bfloat16, is_floating, on_one_device
 from ..arrays.columns import as_scores
-from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share
+from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share, by_keyword
 from .binomial import largest_within, least_trials, tail_within
 from .counts import as_side
 from .shares import as_written, most_within
@@ -80,8 +80,9 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
     return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
+@by_keyword
 def guaranteed_coverage(
-    errors: Any, right: Any, risk: float, confidence_level: float = 0.95, candidates: int = 20
+    *, errors: Any, right: Any, risk: float, confidence_level: float = 0.95, candidates: int = 20
 ) -> GuaranteedCoverage:
     """The highest coverage of an abstaining classifier whose risk on new data is bounded, with a confidence.
 
@@ -107,9 +108,9 @@ def guaranteed_coverage(
     Source: Clopper and Pearson, Biometrika 1934; Geifman and El-Yaniv, Selective Classification for Deep Neural
     Networks, NeurIPS 2017, which searches by bisection.
 
-    >>> guaranteed_coverage([], [0.1] * 59, risk=0.05, candidates=1)
+    >>> guaranteed_coverage(errors=[], right=[0.1] * 59, risk=0.05, candidates=1)
     GuaranteedCoverage(coverage=1.0, threshold=inf)
-    >>> guaranteed_coverage([0.8] * 20, [i / 256 for i in range(180)], risk=0.05, candidates=4)
+    >>> guaranteed_coverage(errors=[0.8] * 20, right=[i / 256 for i in range(180)], risk=0.05, candidates=4)
     GuaranteedCoverage(coverage=0.75, threshold=0.5859374999999999)
     """
     bound = as_written(as_open_share(risk, "risk"))

@@ -6,12 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import as_choice, as_fraction
+from ..arrays.options import as_choice, as_fraction, by_keyword
 from ..arrays.ratios import ratio_of
 from .bounds import at_best
-from .counts import Counts
+from .counts import Counts, checked_sides
 from .exceeded import exceeded_threshold
-from .quantities import Quantity
+from .quantities import Quantity, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -40,23 +40,24 @@ class PointOfScores(NamedTuple):
     tpr: float
 
 
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+@by_keyword
+def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, bound: float) -> OperatingPoint:
     """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
     Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate, a bound outside (0, 1], NaN and an empty side.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    >>> operating_point(positives=[0.9, 0.4], negatives=[0.6, 0.1], rate="fpr", bounded="tpr", bound=0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    quantity, sides = best_point(rate, bounded, bound), checked_sides(positives=positives, negatives=negatives)
+    best: PointOfScores = quantities(*sides, {"": quantity})[""]
+    threshold = exceeded_threshold(best.score if best.tpr else None, sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .vertices import MAX_POINTS, Vertices, checked_sides, curve_vertices, table
+from ..arrays.options import by_keyword
+from .counts import checked_sides
+from .vertices import MAX_POINTS, Vertices, curve_vertices, table
 
 
-def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
+@by_keyword
+def roc_curve(*, positives: Any, negatives: Any, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
     """The ROC curve: both rates at every threshold; a sample is detected iff score > threshold.
 
     TPR(t) = |{i : p_i > t}| / P,  FPR(t) = |{j : n_j > t}| / N
@@ -23,7 +26,7 @@ def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_PO
     Returns {"threshold", "fpr", "tpr"}, lists of one length.
     Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
 
-    >>> roc_curve([0.9, 0.4], [0.4, 0.1])
+    >>> roc_curve(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     {'threshold': [0.9, 0.4, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
     """
     sides = checked_sides(positives=positives, negatives=negatives)
@@ -42,8 +45,9 @@ def rising(num_positives: int, num_negatives: int) -> Any:
     return place
 
 
+@by_keyword
 def precision_recall_curve(
-    positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
+    *, positives: Any, negatives: Any, max_points: int | None = MAX_POINTS
 ) -> dict[str, list[float]]:
     """The precision-recall curve at every threshold; a sample is detected iff score > threshold.
 
@@ -56,7 +60,7 @@ def precision_recall_curve(
     1/(max_points // 4) of recall away.
     Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
 
-    >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
+    >>> precision_recall_curve(positives=[0.9, 0.4], negatives=[0.4, 0.1])["precision"]
     [1.0, 1.0, 0.6666666666666666, 0.5]
     """
     sides = checked_sides(positives=positives, negatives=negatives)

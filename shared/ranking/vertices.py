@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, device_of, on_one_device, to_numpy
-from ..arrays.columns import as_scores
+from ..arrays.arrays import Array, array_namespace, device_of, to_numpy
 from ..arrays.options import as_int
-from .counts import Side, check_both_classes, runs, sort_sides
+from .counts import Side, runs
 
 MAX_POINTS = 1000
 _PER_CELL = 4  # the first, the last, the lowest and the highest
@@ -36,21 +35,6 @@ class Vertices(NamedTuple):
 
 # where vertices lie: positions in [0, 1] that do not fall, and heights
 Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
-
-
-def checked_sides(**sides: Any) -> tuple[Side, Side]:
-    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
-    positives, negatives = two_sides(**sides)
-    check_both_classes(positives.total, negatives.total)
-    return positives, negatives
-
-
-def two_sides(**sides: Any) -> tuple[Side, Side]:
-    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
-    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
-    if not any(isinstance(column, Side) for column in columns):
-        columns = on_one_device(*columns)
-    return sort_sides(*columns)
 
 
 def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:

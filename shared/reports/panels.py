@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ranking.counts import Counts, Side, exceedance_counts
+from ..ranking.counts import Side
 from ..ranking.curves import auroc
 from ..ranking.named_points import samples_above
 from ..ranking.operating_points import operating_point
@@ -52,7 +52,8 @@ def marked_threshold(results: Mapping[str, Any], sides: Sides) -> Marked | None:
         own = key.startswith(sides.level) and key.endswith("_threshold")
         if own and isinstance(value, float) and math.isfinite(value):
             return Marked(key.removesuffix("_threshold"), value)
-    point = operating_point(_counts(sides), "fpr", "tpr", 0.95)
+    unknown, known = sides[:2]
+    point = operating_point(positives=unknown, negatives=known, rate="fpr", bounded="tpr", bound=0.95)
     return Marked("95 % TPR", point.threshold) if math.isfinite(point.threshold) else None
 
 
@@ -99,7 +100,7 @@ def draw_histogram(axes: Any, sides: Sides, marked: Marked | None) -> None:
 
 def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
     """Draw the ROC curve of all samples, with the point of the threshold."""
-    curve = roc_curve(sides.unknown, sides.known, max_points=_POINTS)
+    curve = roc_curve(positives=sides.unknown, negatives=sides.known, max_points=_POINTS)
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
     axes.plot(curve["fpr"], curve["tpr"], color=DETECTOR, linewidth=2, clip_on=False)
     if marked is not None:
@@ -108,7 +109,7 @@ def draw_roc(axes: Any, sides: Sides, marked: Marked | None) -> None:
         axes.annotate(
             f"TPR {number(y)}\nFPR {number(x)}", (x, y), (8, -8), textcoords="offset points", va="top", fontsize=8.5
         )
-    _frame(axes, f"ROC · area {number(auroc(_counts(sides)))}", "FPR", "TPR")
+    _frame(axes, f"ROC · area {number(auroc(positives=sides.unknown, negatives=sides.known))}", "FPR", "TPR")
     axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
 
 
@@ -138,10 +139,6 @@ def draw_rates(axes: Any, results: Mapping[str, Any], keys: Sequence[str], kinds
     axes.set_yticks(range(len(keys)), names)
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
-
-
-def _counts(sides: Sides) -> Counts:
-    return exceedance_counts(sides.unknown, sides.known)
 
 
 def _frame(axes: Any, title: str, x: str, y: str) -> None:

@@ -264,7 +264,7 @@ def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str, width: int) -
 def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     positives, negatives = (np.sort(rng.integers(0, 12, n) / 8) for n in rng.integers(1, 40, 2))
-    expected = exceedance_counts(positives, negatives)
+    expected = exceedance_counts(positives=positives, negatives=negatives)
     stop, higher, found = len(positives), 0, []
     while stop:  # in runs of at most three thresholds
         first, above, fp = np.empty((3, 3), np.int64)

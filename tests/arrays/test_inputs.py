@@ -119,9 +119,12 @@ def test_names_of_metrics_that_cannot_be_iterated_over() -> None:
     torch = pytest.importorskip("torch")
     for metrics in (np.eye(2).data, torch.zeros(2, device="meta")):
         with pytest.raises((ValueError, TypeError)):
-            bench_metrics(np.asarray([0.5]), np.asarray([0.1]), metrics)
+            bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=metrics)
     names = np.asarray(["auroc", "detect_acc"])
-    assert bench_metrics(np.asarray([0.5]), np.asarray([0.1]), names) == {"auroc": 1.0, "detect_acc": 1.0}
+    assert bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=names) == {
+        "auroc": 1.0,
+        "detect_acc": 1.0,
+    }
 
 
 def test_unsigned_labels_do_not_wrap(load: Load) -> None:

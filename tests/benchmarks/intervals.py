@@ -47,7 +47,7 @@ def ways(known: np.ndarray, unknown: np.ndarray) -> list[Way]:
         return results["auroc_low"], results["auroc_high"]
 
     def by_formula() -> Interval:
-        found = delong(unknown, known, confidence_level=LEVEL)
+        found = delong(positives=unknown, negatives=known, confidence_level=LEVEL)
         return found.low, found.high
 
     def by_scipy() -> Interval:

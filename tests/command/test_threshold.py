@@ -83,7 +83,10 @@ def test_scores_of_both_sides(scores: dict[str, np.ndarray], run: Run, tpr: floa
 def test_a_threshold_is_put_back(scores: dict[str, np.ndarray], run: Run) -> None:
     t = fitted(run, *KNOWN, "--unknown", "unknown.csv", "--tpr", "0.95")["threshold"]
     expected = {"tpr": float(np.mean(scores["unknown"] > t)), "fpr": float(np.mean(scores["known"] > t))}
-    assert bench_metrics(scores["unknown"], scores["known"], "fpr95tpr")["fpr95tpr"] == expected["fpr"]
+    assert (
+        bench_metrics(positives=scores["unknown"], negatives=scores["known"], metrics="fpr95tpr")["fpr95tpr"]
+        == expected["fpr"]
+    )
     _, output, _ = run("ood", *KNOWN, "--unknown", "u=unknown.csv", "--metrics", "tpr,fpr", "--threshold", "t.json")
     assert {name: json.loads(output)[name] for name in expected} == expected
     places = ["--predictions", "all.csv:score", "--references", "all.csv:label"]

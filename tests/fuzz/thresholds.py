@@ -165,7 +165,7 @@ def run_functions(case: Case) -> None:
     if (case.whole and not 0 < value.share < 1) or -np.inf in scores:
         return
     errors, right = scores[wrong], scores[~wrong]
-    found = case.attempt(lambda: guaranteed_coverage(errors, right, value.share, candidates=4))
+    found = case.attempt(lambda: guaranteed_coverage(errors=errors, right=right, risk=value.share, candidates=4))
     if isinstance(found, Refused):
         return
     accepted = int(np.sum(scores <= found.threshold))

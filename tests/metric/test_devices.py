@@ -255,7 +255,7 @@ def test_nan_on_a_device(to_cuda: To) -> None:
     with pytest.raises(ValueError, match="got NaN at position 1"):
         om.OODBench().compute(predictions=scores, references=to_cuda(torch.tensor([0, 1, 1])))
     with pytest.raises(ValueError, match="got NaN at position 1"):
-        om.delong(scores, to_cuda(torch.tensor([0.5, 0.2])))
+        om.delong(positives=scores, negatives=to_cuda(torch.tensor([0.5, 0.2])))
 
 
 def test_pair_of_scores_on_different_devices(load: Load, to_cuda: To) -> None:

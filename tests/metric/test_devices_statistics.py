@@ -24,18 +24,20 @@ def results(send: To) -> list[Any]:
     labels = send(torch.from_numpy(rng.integers(-1, 3, 40)))
     bench = om.OODBench(in_value="rest", out_value=-1, ignore_value=2, thresholds=True, threshold=0.5, metrics=POINTS)
     return [
-        om.delong(positives, negatives),
-        om.delong_test(positives, negatives, other, negatives),
-        om.roc_curve(positives, negatives),
-        om.precision_recall_curve(positives, negatives, max_points=20),
-        om.oscr_curve(positives, negatives, 60),
+        om.delong(positives=positives, negatives=negatives),
+        om.delong_test(
+            first_positives=positives, first_negatives=negatives, second_positives=other, second_negatives=negatives
+        ),
+        om.roc_curve(positives=positives, negatives=negatives),
+        om.precision_recall_curve(positives=positives, negatives=negatives, max_points=20),
+        om.oscr_curve(unknown=positives, correct_known=negatives, num_known=60),
         om.pro_curve(positives, [15, 25], negatives),
         om.open_f_curve(abs(labels), labels, other),
         om.threshold_at_fpr(other, 0.1),
         [side.tolist() for side in om.split_ood(positives, positives % 2)],
         [side.tolist() for side in om.split_open_set(om.reduce_openauc(abs(labels), labels, positives % 5))],
         [side.tolist() for side in om.get_curve(positives, positives % 2, 3)],
-        om.ccr_at_fpr(positives, negatives, 60, 0.1),
+        om.ccr_at_fpr(unknown=positives, correct_known=negatives, num_known=60, fpr=0.1),
         bench.compute(predictions=other, references=labels),
     ]
 

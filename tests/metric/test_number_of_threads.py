@@ -271,7 +271,7 @@ def test_segments_cut_no_group_of_equal_scores(number: int) -> None:
         rows = [np.arange(start, stop) for start, stop in reversed(within)]
         assert np.concatenate(rows).tolist() == [*range(40)]
         parts = [run for each in within for run in runs(positives, negatives, 2, each)]
-        whole = exceedance_counts(positives, negatives)
+        whole = exceedance_counts(positives=positives, negatives=negatives)
         for name in ("thresholds", "sizes", "tp", "above", "fp"):
             np.testing.assert_array_equal(np.concatenate([getattr(p, name) for p in parts]), getattr(whole, name))
 

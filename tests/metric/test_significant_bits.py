@@ -132,11 +132,11 @@ def test_the_bounds_hold_in_every_order_of_two_bins(positives: Any, negatives: A
     exact = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "detect_acc": DETECTION_ACCURACY, "f1": F1_MAX}
     middle = [1.0625, 1.1875]  # what is cut to 4 bits between eighths
     sides = [np.repeat(middle, count).astype(float) for count in (positives, negatives)]
-    counts = exceedance_counts(*sides)
+    counts = exceedance_counts(positives=sides[0], negatives=sides[1])
     assert was_cut(counts.thresholds, 4).all()
     reached: dict[str, list[float]] = {name: [] for name in exact}
     for one, other in orders(positives, negatives):
-        ordered = exceedance_counts(one.astype(float), other.astype(float))
+        ordered = exceedance_counts(positives=one.astype(float), negatives=other.astype(float))
         for name, quantity in exact.items():
             value = quantity.of([ordered])
             reached[name].append(value[0] if name == "f1" else value)

@@ -4,6 +4,7 @@ rates that it was returned with, to the last sample: by the option, and by a pla
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from openworld_metrics import (
     OODBench,
     OpenAUC,
     bench_metrics,
-    exceedance_counts,
     f1_max,
     guaranteed_coverage,
     metric_class,
@@ -157,31 +157,32 @@ def test_functions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     dtype = str(rng.choice(["float16", "float32", "float64"]))
     unknown, known = (some_scores(rng, size).astype(dtype) for size in (13, 27))
-    counts = exceedance_counts(unknown, known)
-    best, threshold = f1_max(counts)
+    sides = {"positives": unknown, "negatives": known}
+    best, threshold = f1_max(**sides)
     assert rates(unknown, known, threshold)["f1"] == best
     for name in POINTS:
-        point = operating_point(counts, name[:3], name[-3:], float(name[3:-3]) / 100)
+        point = operating_point(**sides, rate=name[:3], bounded=name[-3:], bound=float(name[3:-3]) / 100)
         loop = rates(unknown, known, point.threshold)
         assert (point.rate, point.fpr, point.tpr) == (loop[name[:3]], loop["fpr"], loop["tpr"])
         assert point.threshold in {*unknown.tolist(), *known.tolist(), -np.inf, np.inf}
-    found = bench_metrics(unknown, known, "fpr95tpr", thresholds=True)
-    assert found["fpr95tpr_threshold"] == operating_point(counts, "fpr", "tpr", 0.95).threshold
-    curve = roc_curve(unknown, known)
+    found = bench_metrics(**sides, metrics="fpr95tpr", thresholds=True)
+    assert found["fpr95tpr_threshold"] == operating_point(**sides, rate="fpr", bounded="tpr", bound=0.95).threshold
+    curve = roc_curve(**sides)
     for t, fpr, tpr in zip(curve["threshold"], curve["fpr"], curve["tpr"]):
         loop = rates(unknown, known, t)
         assert (fpr, tpr) == ((loop["fpr"], loop["tpr"]) if t > -np.inf else (1.0, 1.0))
-    covered = guaranteed_coverage(unknown[:2], known, 0.5, 0.5)
+    covered = guaranteed_coverage(errors=unknown[:2], right=known, risk=0.5, confidence_level=0.5)
     accepted = sum(float(score) <= covered.threshold for score in [*unknown[:2], *known])
     assert covered.coverage == accepted / (2 + len(known))
 
 
 def test_scores_that_exceed_no_threshold() -> None:
-    counts = exceedance_counts(np.asarray([-np.inf, 1.0]), np.asarray([0.0]))
-    assert operating_point(counts, "fpr", "tpr", 0.5) == (0.0, 0.0, 0.0, 0.5)
-    point = operating_point(counts, "fpr", "tpr", 1.0)
+    fpr_at_tpr = partial(operating_point, positives=[-np.inf, 1.0], negatives=[0.0], rate="fpr", bounded="tpr")
+    assert fpr_at_tpr(bound=0.5) == (0.0, 0.0, 0.0, 0.5)
+    point = fpr_at_tpr(bound=1.0)
     assert (point.rate, point.tpr, np.isnan(point.threshold)) == (1.0, 1.0, True)
-    assert operating_point(exceedance_counts(np.zeros(1), np.ones(1)), "tpr", "fpr", 0.5).threshold == np.inf
+    below = operating_point(positives=[0.0], negatives=[1.0], rate="tpr", bounded="fpr", bound=0.5)
+    assert below.threshold == np.inf
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -41,8 +41,8 @@ def test_functions_of_decisions(name: str) -> None:
     found = om.OODBench(metrics=["auroc", function], threshold=0.7).compute(**COLUMNS)
     assert list(found) == ["auroc", name]
     assert same(found[name], expected)
-    sides = SCORES[LABELS == 1], SCORES[LABELS == 0]
-    assert same(om.bench_metrics(*sides, function, threshold=0.7)[name], expected)
+    sides = {"positives": SCORES[LABELS == 1], "negatives": SCORES[LABELS == 0]}
+    assert same(om.bench_metrics(**sides, metrics=function, threshold=0.7)[name], expected)
     with pytest.raises(ValueError, match=f"threshold: expected a number, since '{name}' judges scores > threshold"):
         om.OODBench(metrics=function).compute(**COLUMNS)
 

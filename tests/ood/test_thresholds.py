@@ -96,9 +96,9 @@ def test_names_that_are_no_points(name: str) -> None:
 
 
 def test_a_threshold_by_hand() -> None:
-    sides = np.asarray([0.5, 0.6, 0.8, 0.9]), np.asarray([0.1, 0.2, 0.4, 0.7])
+    sides = {"positives": np.asarray([0.5, 0.6, 0.8, 0.9]), "negatives": np.asarray([0.1, 0.2, 0.4, 0.7])}
     names = ["fpr75tpr", "fpr100tpr", "tpr0.1fpr", "tnr100tpr", "fpr1fpr", "detect_acc"]
-    found = bench_metrics(*sides, names, thresholds=True)
+    found = bench_metrics(**sides, metrics=names, thresholds=True)
     assert found == {
         "fpr75tpr": 0.25, "fpr75tpr_threshold": 0.5,
         "fpr100tpr": 0.25, "fpr100tpr_threshold": 0.4,
@@ -107,36 +107,43 @@ def test_a_threshold_by_hand() -> None:
         "fpr1fpr": 0.0, "fpr1fpr_threshold": 0.8,
         "detect_acc": 0.875, "detect_acc_threshold": 0.4,
     }  # fmt: skip
-    lowest = bench_metrics(sides[0] - 1, sides[1], "fpr100tpr", thresholds=True)
+    lowest = bench_metrics(**{**sides, "positives": sides["positives"] - 1}, metrics="fpr100tpr", thresholds=True)
     assert lowest == {"fpr100tpr": 1.0, "fpr100tpr_threshold": -math.inf}
-    none = bench_metrics(np.asarray([0.1]), np.asarray([0.9]), ["tpr5fpr", "detect_acc"], thresholds=True)
+    none = bench_metrics(
+        positives=np.asarray([0.1]), negatives=np.asarray([0.9]), metrics=["tpr5fpr", "detect_acc"], thresholds=True
+    )
     assert none == {"tpr5fpr": 0.0, "tpr5fpr_threshold": math.inf, "detect_acc": 0.5, "detect_acc_threshold": math.inf}
 
 
 def test_infinite_scores() -> None:
-    above = bench_metrics(np.asarray([math.inf, 1.0]), np.asarray([0.0]), "fpr50tpr", thresholds=True)
+    above = bench_metrics(
+        positives=np.asarray([math.inf, 1.0]), negatives=np.asarray([0.0]), metrics="fpr50tpr", thresholds=True
+    )
     assert above == {"fpr50tpr": 0.0, "fpr50tpr_threshold": 1.0}
-    below = np.asarray([-math.inf, 1.0]), np.asarray([0.0])
-    assert bench_metrics(*below, "fpr50tpr", thresholds=True)["fpr50tpr_threshold"] == 0.0
+    below = {"positives": np.asarray([-math.inf, 1.0]), "negatives": np.asarray([0.0])}
+    assert bench_metrics(**below, metrics="fpr50tpr", thresholds=True)["fpr50tpr_threshold"] == 0.0
     with pytest.raises(ValueError, match=r"thresholds: expected scores above -inf where fpr100tpr is reached"):
-        bench_metrics(*below, "fpr100tpr", thresholds=True)
+        bench_metrics(**below, metrics="fpr100tpr", thresholds=True)
     for t, expected in ((math.inf, 0.0), (-math.inf, 0.5), (1e300, 0.0), (-1e300, 0.5)):
         side = np.asarray([-math.inf, 1.0], np.float32)
-        assert bench_metrics(side, side, ["tpr", "tnr"], threshold=t) == {"tpr": expected, "tnr": 1 - expected}
+        assert bench_metrics(positives=side, negatives=side, metrics=["tpr", "tnr"], threshold=t) == {
+            "tpr": expected,
+            "tnr": 1 - expected,
+        }
 
 
 def test_rates_do_not_round_the_threshold() -> None:
     scores = np.asarray([0.4, 0.1], np.float32)  # 0.4 as a float32 is greater than 0.4
-    assert bench_metrics(scores, scores, ["tpr", "fpr", "fnr", "tnr"], threshold=0.4) == {
+    assert bench_metrics(positives=scores, negatives=scores, metrics=["tpr", "fpr", "fnr", "tnr"], threshold=0.4) == {
         "tpr": 0.5, "fpr": 0.5, "fnr": 0.5, "tnr": 0.5,
     }  # fmt: skip
     with pytest.raises(ValueError, match="threshold: expected a number, since 'tpr' judges"):
-        bench_metrics(scores, scores, "tpr")
+        bench_metrics(positives=scores, negatives=scores, metrics="tpr")
 
 
 def test_sampled_points_have_no_thresholds() -> None:
     with pytest.raises(ValueError, match="thresholds: expected False with a step"):
-        bench_metrics(np.ones(3), np.zeros(3), thresholds=True, step=4)
+        bench_metrics(positives=np.ones(3), negatives=np.zeros(3), thresholds=True, step=4)
 
 
 @pytest.mark.parametrize(

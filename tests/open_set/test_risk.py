@@ -28,15 +28,15 @@ PRINTED: dict[str, tuple[list[float], list[int], list[float]]] = {
 }
 
 
-def split(scores: Any, errors: Any) -> tuple[np.ndarray, np.ndarray]:
+def split(scores: Any, errors: Any) -> dict[str, np.ndarray]:
     scores, errors = np.asarray(scores), np.asarray(errors) == 1
-    return scores[errors], scores[~errors]
+    return {"errors": scores[errors], "right": scores[~errors]}
 
 
 @pytest.mark.parametrize("case", PRINTED)
 def test_what_others_print(case: str) -> None:
     confidences, errors, expected = PRINTED[case]
-    found = om.risk_coverage(*split(-np.asarray(confidences), errors), NAMES)
+    found = om.risk_coverage(**split(-np.asarray(confidences), errors), metrics=NAMES)
     assert list(found) == NAMES
     assert list(found.values()) == pytest.approx(expected, abs=5e-7)
 
@@ -46,13 +46,13 @@ def test_the_slow_reference_and_monotone_scores(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, errors = rng.integers(0, rng.integers(1, 40), 40) / 8, rng.random(40) < rng.random()
     sides = split(scores, errors)
-    found = om.risk_coverage(*sides, NAMES)
-    expected = references.risk_coverage(sides[0].tolist(), sides[1].tolist(), NAMES)
+    found = om.risk_coverage(**sides, metrics=NAMES)
+    expected = references.risk_coverage(*(side.tolist() for side in sides.values()), NAMES)
     assert found["aurc"] == pytest.approx(float(expected["aurc"]), rel=1e-14)
     assert {**found, "aurc": None} == {**{name: float(value) for name, value in expected.items()}, "aurc": None}
-    assert om.risk_coverage(*(np.exp(side) for side in sides), NAMES) == found
+    assert om.risk_coverage(**{name: np.exp(side) for name, side in sides.items()}, metrics=NAMES) == found
     # counted rows are the rows repeated
-    counted = (as_side(*np.unique(side, return_counts=True)) for side in sides)
+    counted = (as_side(*np.unique(side, return_counts=True)) for side in sides.values())
     assert risk_of_sides(*counted, risk_quantities(NAMES, "metrics")) == found
 
 
@@ -74,11 +74,14 @@ def test_areas_in_closed_form_of_a_thousand_million_samples() -> None:
 
 def test_no_errors_and_errors_alone() -> None:
     none = dict.fromkeys(NAMES, 0.0) | {"coverage@risk5": 1.0, "coverage@risk50": 1.0}
-    assert om.risk_coverage([], [0.5, 0.25, 0.5], NAMES) == none
+    assert om.risk_coverage(errors=[], right=[0.5, 0.25, 0.5], metrics=NAMES) == none
     every = {"aurc": 1.0, "augrc": 0.5, "risk@cov80": 1.0, "risk@cov7": 1.0}
-    assert om.risk_coverage([0.5, 0.25, 0.5], [], NAMES) == every | {"coverage@risk5": 0.0, "coverage@risk50": 0.0}
-    assert om.risk_coverage([1.0], [], "coverage@risk100") == {"coverage@risk100": 1.0}
-    assert om.risk_coverage([0.9], [0.1], ["coverage@risk0", "risk@cov100"]) == {
+    assert om.risk_coverage(errors=[0.5, 0.25, 0.5], right=[], metrics=NAMES) == every | {
+        "coverage@risk5": 0.0,
+        "coverage@risk50": 0.0,
+    }
+    assert om.risk_coverage(errors=[1.0], right=[], metrics="coverage@risk100") == {"coverage@risk100": 1.0}
+    assert om.risk_coverage(errors=[0.9], right=[0.1], metrics=["coverage@risk0", "risk@cov100"]) == {
         "coverage@risk0": 0.5,
         "risk@cov100": 0.5,
     }
@@ -87,14 +90,21 @@ def test_no_errors_and_errors_alone() -> None:
 def test_shares_are_met_where_they_can_be() -> None:
     """7 % of 100 samples are 7, although 0.07·100 is not 7 in float64; 1 error of 20 is a risk of 5 %."""
     errors, right = np.asarray([7.0]), np.delete(np.arange(100.0), 7)
-    assert om.risk_coverage(errors, right, "risk@cov7") == {"risk@cov7": 0.0}
-    assert om.risk_coverage([18.0, 20.0], np.asarray([*range(18), 19.0]), "coverage@risk5")["coverage@risk5"] == 20 / 21
+    assert om.risk_coverage(errors=errors, right=right, metrics="risk@cov7") == {"risk@cov7": 0.0}
+    assert (
+        om.risk_coverage(errors=[18.0, 20.0], right=np.asarray([*range(18), 19.0]), metrics="coverage@risk5")[
+            "coverage@risk5"
+        ]
+        == 20 / 21
+    )
 
 
 def test_unknown_samples_are_errors_of_openauc() -> None:
     columns = {"predictions": [0, 1, 1, 0, 1], "references": [0, 1, 0, -1, 1], "open_scores": [0.1, 0.2, 0.3, 0.4, 0.5]}
     results = om.OpenAUC(risk_metrics=NAMES).compute(**columns)
-    assert {name: results[name] for name in NAMES} == om.risk_coverage([0.3, 0.4], [0.1, 0.2, 0.5], NAMES)
+    assert {name: results[name] for name in NAMES} == om.risk_coverage(
+        errors=[0.3, 0.4], right=[0.1, 0.2, 0.5], metrics=NAMES
+    )
     assert list(results)[4:] == NAMES
     assert list(om.OpenAUC(risk_metrics="augrc").compute(**columns))[4:] == ["augrc"]
     both = om.OpenAUC(risk_metrics="augrc", confidence_level=0.9, n_resamples=50).compute(**columns)
@@ -106,7 +116,7 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
 def test_known_samples_alone() -> None:
     columns, _ = cases.draw("openauc", 1)
     _, correct, wrong = om.split_open_set(om.reduce_openauc(**columns))
-    assert 0 <= om.risk_coverage(wrong, correct)["aurc"] <= 1
+    assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -129,15 +139,15 @@ def test_unknown_names(name: Any) -> None:
         r"metrics: unknown metric .*; known are aurc, augrc, risk@cov<number in \(0, 100\]>, coverage@risk<number in"
     )
     with pytest.raises(ValueError, match=message):
-        om.risk_coverage([0.5], [0.25], [name])
+        om.risk_coverage(errors=[0.5], right=[0.25], metrics=[name])
     with pytest.raises(ValueError, match=f"risk_{message}"):
         om.OpenAUC(risk_metrics=name).compute(predictions=[0, 0], references=[0, -1], open_scores=[0.0, 1.0])
 
 
 def test_errors() -> None:
     with pytest.raises(ValueError, match="metrics: expected at least one name, got none"):
-        om.risk_coverage([0.5], [0.25], [])
+        om.risk_coverage(errors=[0.5], right=[0.25], metrics=[])
     with pytest.raises(ValueError, match="errors: expected at least one sample that is an error or right, got none"):
-        om.risk_coverage([], [])
+        om.risk_coverage(errors=[], right=[])
     with pytest.raises(ValueError, match="right: expected no NaN"):
-        om.risk_coverage([0.5], [math.nan])
+        om.risk_coverage(errors=[0.5], right=[math.nan])

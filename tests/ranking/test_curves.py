@@ -45,24 +45,27 @@ def sides(seed: int, most: int = 25) -> tuple[np.random.Generator, np.ndarray, n
 @given(seed=seeds)
 def test_the_roc_curve(seed: int) -> None:
     rng, positives, negatives = sides(seed)
-    found = om.roc_curve(positives, negatives)
+    found = om.roc_curve(positives=positives, negatives=negatives)
     fpr, tpr = shares(found["fpr"], len(negatives)), shares(found["tpr"], len(positives))
-    assert float(area(fpr, tpr)) == om.auroc(om.exceedance_counts(positives, negatives))
+    assert float(area(fpr, tpr)) == om.auroc(positives=positives, negatives=negatives)
     ends = [column[at] for column in found.values() for at in (0, -1)]
     assert ends == [max(*positives, *negatives), -math.inf, 0.0, 1.0, 0.0, 1.0]
     for t, x, y in [*zip(*found.values())][:-1]:  # at the last one, scores of -inf are detected as well
         assert (np.mean(negatives > t), np.mean(positives > t)) == (x, y)
     assert len(set(zip(fpr, tpr))) == len(fpr)
     assert {*found["threshold"]} <= {-math.inf, *positives, *negatives}
-    assert om.roc_curve(rng.permutation(positives).tolist(), rng.permutation(negatives).tolist()) == found
+    assert (
+        om.roc_curve(positives=rng.permutation(positives).tolist(), negatives=rng.permutation(negatives).tolist())
+        == found
+    )
 
 
 @many
 @given(seed=seeds)
 def test_the_precision_recall_curve(seed: int) -> None:
     _, positives, negatives = sides(seed)
-    found = om.precision_recall_curve(positives, negatives)
-    assert om.aupr(om.exceedance_counts(positives, negatives)) == pytest.approx(
+    found = om.precision_recall_curve(positives=positives, negatives=negatives)
+    assert om.aupr(positives=positives, negatives=negatives) == pytest.approx(
         np.trapezoid(found["precision"], found["recall"]), abs=1e-14
     )
     assert [column[0] for column in found.values()] == [max(*positives, *negatives), 0.0, 1.0]
@@ -78,7 +81,7 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     state = om.reduce_openauc(**columns)
     unknown, correct, wrong = om.split_open_set(state)
     num_known = len(correct) + len(wrong)
-    found = om.oscr_curve(unknown, correct, num_known)
+    found = om.oscr_curve(unknown=unknown, correct_known=correct, num_known=num_known)
     fpr, ccr = shares(found["fpr"], len(unknown)), shares(found["ccr"], num_known)
     results = om.openauc_metrics(state, fpr_list=[0, 0.001, 0.1, 0.25, 0.5, 1 / 3, 1])
     assert float(area(fpr, ccr)) == results["openauc"]
@@ -89,7 +92,9 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     # the rate at a bound is that of the curve's highest vertex within it
     for name, bound in (("0", 0), ("0.1", 0.001), ("10", 0.1), ("25", 0.25), ("50", 0.5), ("100", 1)):
         assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(found["fpr"], found["ccr"]) if x <= bound)
-    assert results["ccr@fpr33.3333333333"] == om.ccr_at_fpr(unknown, correct, num_known, 1 / 3)
+    assert results["ccr@fpr33.3333333333"] == om.ccr_at_fpr(
+        unknown=unknown, correct_known=correct, num_known=num_known, fpr=1 / 3
+    )
 
 
 A = ([0.3, 0.5, 0.8], [0.1, 0.4, 0.7], 4)  # unknown, rightly classified, known
@@ -98,7 +103,7 @@ A = ([0.3, 0.5, 0.8], [0.1, 0.4, 0.7], 4)  # unknown, rightly classified, known
 @pytest.mark.parametrize(("fpr", "expected"), [(0, 0.25), (0.01, 0.25), (0.1, 0.25), (0.5, 0.5), (1, 0.75)])
 def test_the_rate_at_a_bound(fpr: float, expected: float) -> None:
     unknown, correct, num_known = np.asarray(A[0]), np.asarray(A[1]), A[2]
-    assert om.ccr_at_fpr(unknown, correct, num_known, fpr) == expected
+    assert om.ccr_at_fpr(unknown=unknown, correct_known=correct, num_known=num_known, fpr=fpr) == expected
 
 
 def test_bounds_that_will_not_do() -> None:
@@ -110,7 +115,7 @@ def test_bounds_that_will_not_do() -> None:
     with pytest.raises(TypeError, match="fpr_list: expected a number or a list of numbers, got '1%'"):
         om.OpenAUC(fpr_list="1%").compute(**columns)
     with pytest.raises(ValueError, match="references: expected samples of both classes"):
-        om.ccr_at_fpr(np.asarray([]), np.asarray([0.1]), 1, 0.1)
+        om.ccr_at_fpr(unknown=np.asarray([]), correct_known=np.asarray([0.1]), num_known=1, fpr=0.1)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +144,8 @@ def test_a_widely_copied_script_is_off_by_one(
     theirs = sum((x0 - x1) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points))
     assert script is None or theirs == pytest.approx(script, abs=1e-5)
     hits = np.asarray([u for u, c in zip(known, correct) if c], float)
-    assert om.openauc(np.asarray(unknown, float), hits, len(known)) == exact
-    found = om.oscr_curve(unknown, hits, len(known))
+    assert om.openauc(unknown=np.asarray(unknown, float), correct_known=hits, num_known=len(known)) == exact
+    found = om.oscr_curve(unknown=unknown, correct_known=hits, num_known=len(known))
     assert float(area(shares(found["fpr"], len(unknown)), shares(found["ccr"], len(known)))) == exact
 
 
@@ -204,15 +209,17 @@ def test_an_open_f_curve_of_many_thresholds(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def roc(rng: np.random.Generator, **options: Any) -> Table:
-    return om.roc_curve(rng.normal(3, 1, 700), rng.normal(0, 1, 900).round(1), **options)
+    return om.roc_curve(positives=rng.normal(3, 1, 700), negatives=rng.normal(0, 1, 900).round(1), **options)
 
 
 def precision_recall(rng: np.random.Generator, **options: Any) -> Table:
-    return om.precision_recall_curve(rng.normal(1, 1, 300), rng.normal(0, 1, 900).round(2), **options)
+    return om.precision_recall_curve(
+        positives=rng.normal(1, 1, 300), negatives=rng.normal(0, 1, 900).round(2), **options
+    )
 
 
 def oscr(rng: np.random.Generator, **options: Any) -> Table:
-    return om.oscr_curve(rng.normal(2, 1, 900), rng.normal(0, 1, 500), 800, **options)
+    return om.oscr_curve(unknown=rng.normal(2, 1, 900), correct_known=rng.normal(0, 1, 500), num_known=800, **options)
 
 
 def pro(rng: np.random.Generator, **options: Any) -> Table:
@@ -285,35 +292,36 @@ def test_tensors_and_other_types() -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(1)
     positives, negatives = rng.integers(0, 50, 300), rng.integers(-20, 30, 200)
-    expected = om.roc_curve(positives, negatives)
+    expected = om.roc_curve(positives=positives, negatives=negatives)
     for dtype in (torch.float16, torch.bfloat16, torch.float64):
-        columns = [torch.from_numpy(side).to(dtype) for side in (positives, negatives)]
-        assert om.roc_curve(*columns) == expected
-        assert om.oscr_curve(*columns, 999) == om.oscr_curve(positives, negatives, 999)
+        one, other = (torch.from_numpy(side).to(dtype) for side in (positives, negatives))
+        assert om.roc_curve(positives=one, negatives=other) == expected
+        ours, theirs = ({"unknown": a, "correct_known": b} for a, b in ((one, other), (positives, negatives)))
+        assert om.oscr_curve(**ours, num_known=999) == om.oscr_curve(**theirs, num_known=999)
     assert all(type(value) is float for column in expected.values() for value in column)
 
 
 def test_sides_that_will_not_do() -> None:
     for curve in (om.roc_curve, om.precision_recall_curve):
         with pytest.raises(ValueError, match="references: expected samples of both classes, got 0 unknown"):
-            curve([], [1.0])
+            curve(positives=[], negatives=[1.0])
         with pytest.raises(ValueError, match="negatives: expected no NaN, got NaN at position 1"):
-            curve([1.0], [0.0, math.nan])
+            curve(positives=[1.0], negatives=[0.0, math.nan])
         with pytest.raises(ValueError, match="max_points: expected an int of at least 4, got 3"):
-            curve([1.0], [0.0], max_points=3)
+            curve(positives=[1.0], negatives=[0.0], max_points=3)
     with pytest.raises(ValueError, match="num_known: expected an int of at least 2, got 1"):
-        om.oscr_curve([1.0], [0.0, 0.1], 1)
-    assert om.oscr_curve([0.5, 1.0], [], 3)["ccr"] == [0.0, 0.0, 0.0]
+        om.oscr_curve(unknown=[1.0], correct_known=[0.0, 0.1], num_known=1)
+    assert om.oscr_curve(unknown=[0.5, 1.0], correct_known=[], num_known=3)["ccr"] == [0.0, 0.0, 0.0]
 
 
 def test_no_more_than_a_run_is_held() -> None:
-    given = [np.random.default_rng(k).random(1 << 18) for k in range(2)]
-    om.roc_curve(*given)  # a loop may be compiled
+    given = {name: np.random.default_rng(k).random(1 << 18) for k, name in enumerate(("positives", "negatives"))}
+    om.roc_curve(**given)  # a loop may be compiled
     tracemalloc.start()
     try:
-        found = om.roc_curve(*given)
+        found = om.roc_curve(**given)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert len(found["fpr"]) <= vertices.MAX_POINTS
-    assert peak < 2 * given[0].nbytes + (16 << 20)  # both sides sorted, and the arrays of a run
+    assert peak < 2 * given["positives"].nbytes + (16 << 20)  # both sides sorted, and the arrays of a run

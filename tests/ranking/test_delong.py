@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import inspect
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given
 from scipy import special, stats
 
-from openworld_metrics import auroc, delong, delong_test, exceedance_counts, proportion_interval
+from openworld_metrics import PairedTest, auroc, delong, delong_test, proportion_interval
 from openworld_metrics.ranking.proportions import normal_quantile
 from tests.examples import many, seeds
 
@@ -46,6 +47,14 @@ def reference(first: Sides, second: Sides) -> tuple[Fraction, Fraction]:
     return sum(parts, Fraction()), areas[0] - areas[1]
 
 
+def sides_of(columns: Sequence[Any]) -> dict[str, Any]:
+    return dict(zip(("positives", "negatives"), columns))
+
+
+def paired(*columns: Any) -> PairedTest:
+    return delong_test(**dict(zip(inspect.signature(delong_test).parameters, columns)))
+
+
 def draw(seed: int) -> tuple[np.random.Generator, list[np.ndarray]]:
     rng = np.random.default_rng(seed)
     m, n = rng.integers(2, 12, 2)
@@ -58,40 +67,40 @@ def draw(seed: int) -> tuple[np.random.Generator, list[np.ndarray]]:
     [(A, 15 / 16, 1 / 128), (B, 0.625, 0.0520833), (C, 0.8125, 0.0234375), (D, 0.625, 0.0364583)],
 )
 def test_worked_examples(sides: Sides, area: float, variance: float) -> None:
-    found = delong(*sides)
+    found = delong(**sides_of(sides))
     assert found.auroc == area
     assert found.variance == pytest.approx(variance, abs=5e-8)
 
 
 def test_the_interval_is_cut() -> None:
-    found = delong(*A)
+    found = delong(**sides_of(A))
     assert found.low == pytest.approx(0.764262, abs=5e-7)
     assert found.high == 1.0
-    flipped = delong(A[1], A[0])
+    flipped = delong(positives=A[1], negatives=A[0])
     assert (flipped.low, flipped.auroc) == (0.0, 1 / 16)
     assert flipped.high == pytest.approx(1 - 0.764262, abs=5e-7)
-    narrow = delong(*B, confidence_level=0.5)
+    narrow = delong(**sides_of(B), confidence_level=0.5)
     assert narrow.high - 0.625 == pytest.approx(0.6744897501960817 * math.sqrt(0.625 / 12), rel=1e-14)
 
 
 def test_paired_examples() -> None:
-    found = delong_test(*A, *B)
+    found = paired(*A, *B)
     assert found[:2] == (0.3125, 0.0390625)
     assert found.z == pytest.approx(1.5811388, abs=5e-8)
     assert found.p_value == pytest.approx(0.1138463, abs=5e-8)
-    tied = delong_test(*C, *D)
+    tied = paired(*C, *D)
     assert tied.z == pytest.approx(1.6431677, abs=5e-8)
     assert tied.p_value == pytest.approx(0.1003482, abs=5e-8)
 
 
 def test_degenerate_pairs() -> None:
-    assert delong_test(*B, *B) == (0.0, 0.0, 0.0, 1.0)
-    assert delong_test(*C, [np.exp(c) for c in C[0]], [np.exp(c) for c in C[1]]) == (0.0, 0.0, 0.0, 1.0)
+    assert paired(*B, *B) == (0.0, 0.0, 0.0, 1.0)
+    assert paired(*C, [np.exp(c) for c in C[0]], [np.exp(c) for c in C[1]]) == (0.0, 0.0, 0.0, 1.0)
     perfect, wrong = ([3, 4], [1, 2]), ([1, 2], [3, 4])
-    assert delong(*perfect) == (1.0, 0.0, 1.0, 1.0)
-    assert delong_test(*perfect, *wrong) == (1.0, 0.0, math.inf, 0.0)
-    assert delong_test(*wrong, *perfect) == (-1.0, 0.0, -math.inf, 0.0)
-    assert delong([1.0, 1.0], [1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
+    assert delong(**sides_of(perfect)) == (1.0, 0.0, 1.0, 1.0)
+    assert paired(*perfect, *wrong) == (1.0, 0.0, math.inf, 0.0)
+    assert paired(*wrong, *perfect) == (-1.0, 0.0, -math.inf, 0.0)
+    assert delong(positives=[1.0, 1.0], negatives=[1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
 
 
 @many
@@ -100,10 +109,10 @@ def test_against_fractions(seed: int) -> None:
     rng, columns = draw(seed)
     lists = [column.tolist() for column in columns]
     first, second = (lists[0], lists[1]), (lists[2], lists[3])
-    found = delong(*columns[:2])
+    found = delong(**sides_of(columns))
     assert found.variance == float(reference(first, first)[0])
-    assert found.auroc == auroc(exceedance_counts(*columns[:2]))
-    test = delong_test(*columns)
+    assert found.auroc == auroc(**sides_of(columns))
+    test = paired(*columns)
     covariance, difference = reference(first, second)
     variance = reference(first, first)[0] + reference(second, second)[0] - 2 * covariance
     assert test[:2] == (float(difference), float(variance))
@@ -111,20 +120,20 @@ def test_against_fractions(seed: int) -> None:
         assert test.p_value == pytest.approx(2 * stats.norm.sf(abs(test.z)), rel=1e-12, abs=1e-300)
     # neither the order of the samples nor which side is called positive changes a bit
     orders = [rng.permutation(len(column)) for column in columns[:2]] * 2
-    assert delong_test(*(column[order] for column, order in zip(columns, orders))) == test
-    assert delong(-columns[1], -columns[0]) == found
-    assert delong_test(*columns[2:], *columns[:2]) == (-test.difference, test.variance, -test.z, test.p_value)
+    assert paired(*(column[order] for column, order in zip(columns, orders))) == test
+    assert delong(positives=-columns[1], negatives=-columns[0]) == found
+    assert paired(*columns[2:], *columns[:2]) == (-test.difference, test.variance, -test.z, test.p_value)
 
 
 def test_many_samples_of_several_types() -> None:
     rng = np.random.default_rng(0)
     positives, negatives = rng.normal(1, 1, 3000).astype(np.float32), rng.integers(-2, 3, 2000)
-    found = delong(positives, negatives)
+    found = delong(positives=positives, negatives=negatives)
     twice = 2 * (positives[:, None] > negatives) + (positives[:, None] == negatives)
     shares = [twice.mean(axis=1) / 2, twice.mean(axis=0) / 2]
     assert found.variance == pytest.approx(sum(share.var(ddof=1) / len(share) for share in shares), rel=1e-10)
     torch = pytest.importorskip("torch")
-    assert delong(torch.from_numpy(positives), torch.from_numpy(negatives)) == found
+    assert delong(positives=torch.from_numpy(positives), negatives=torch.from_numpy(negatives)) == found
 
 
 @pytest.mark.parametrize(
@@ -139,17 +148,17 @@ def test_many_samples_of_several_types() -> None:
 )
 def test_sides_that_will_not_do(columns: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        delong(*columns)
+        delong(**sides_of(columns))
     named = message.replace("positives", "second_positives").replace("negatives", "second_negatives")
     with pytest.raises(ValueError, match=named):
-        delong_test(*A, *columns)
+        paired(*A, *columns)
 
 
 def test_models_of_other_samples() -> None:
     with pytest.raises(ValueError, match="expected columns of one length, got 4 first_positives, 3 second_positives"):
-        delong_test(*A, A[0][:3], A[1])
+        paired(*A, A[0][:3], A[1])
     with pytest.raises(ValueError, match="4 first_negatives, 5 second_negatives"):
-        delong_test(*A, A[0], [*A[1], 0.2])
+        paired(*A, A[0], [*A[1], 0.2])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +207,7 @@ def test_the_normal_quantile(level: float) -> None:
 def test_levels_that_are_none(level: float) -> None:
     message = "confidence_level: expected a number between 0 and 1, both excluded"
     with pytest.raises(ValueError, match=message):
-        delong(*A, confidence_level=level)
+        delong(**sides_of(A), confidence_level=level)
     with pytest.raises(ValueError, match=message):
         proportion_interval(1, 2, level)
 

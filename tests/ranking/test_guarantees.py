@@ -111,7 +111,7 @@ def test_the_lowest_threshold_within_an_fpr(seed: int) -> None:
     assert all(np.mean(known > s) > fpr for s in lower)
     assert threshold_at_fpr(rng.permutation(known).astype(np.float32), fpr) == t
     if fpr:  # as ood_bench fits it
-        found = bench_metrics(known, known, f"fnr{100 * fpr:.12g}fpr", thresholds=True)
+        found = bench_metrics(positives=known, negatives=known, metrics=f"fnr{100 * fpr:.12g}fpr", thresholds=True)
         assert found[next(iter(found))] == np.mean(known <= t)
 
 
@@ -179,7 +179,7 @@ def test_thresholds_of_nothing() -> None:
 )
 def test_a_risk_of_all_samples(errors: int, accepted: int, passes: bool) -> None:
     """The upper ends of Clopper and Pearson's interval: 0.0495 of 0 in 59, and 0.04999 of 1 in 93."""
-    found = guaranteed_coverage([0.5] * errors, [0.1] * (accepted - errors), 0.05, candidates=1)
+    found = guaranteed_coverage(errors=[0.5] * errors, right=[0.1] * (accepted - errors), risk=0.05, candidates=1)
     assert found == ((1.0, math.inf) if passes else (0.0, -math.inf))
 
 
@@ -191,7 +191,9 @@ def test_the_largest_candidate_that_passes(seed: int) -> None:
     scores = (rng.integers(0, rng.integers(2, 200), 120) / 7).astype(dtype)
     errors = rng.random(120) < scores / scores.max() * rng.choice([0.1, 0.3, 0.9])
     risk, candidates = float(rng.choice([0.05, 0.1, 0.2])), int(rng.integers(1, 30))
-    found = guaranteed_coverage(scores[errors], scores[~errors], risk, 0.9, candidates)
+    found = guaranteed_coverage(
+        errors=scores[errors], right=scores[~errors], risk=risk, confidence_level=0.9, candidates=candidates
+    )
     expected = 0.0
     for j in range(1, candidates + 1):
         rank = 120 * j // candidates
@@ -204,7 +206,14 @@ def test_the_largest_candidate_that_passes(seed: int) -> None:
     assert np.dtype(dtype).type(found.threshold) == found.threshold
     order = rng.permutation(120)
     assert (
-        guaranteed_coverage(scores[order][errors[order]], scores[order][~errors[order]], risk, 0.9, candidates) == found
+        guaranteed_coverage(
+            errors=scores[order][errors[order]],
+            right=scores[order][~errors[order]],
+            risk=risk,
+            confidence_level=0.9,
+            candidates=candidates,
+        )
+        == found
     )
 
 
@@ -217,7 +226,9 @@ def test_the_promised_risk_is_kept_on_new_data(draw: Any, candidates: int) -> No
     for _ in range(times):
         scores = draw(rng, 300)
         errors = rng.random(300) < (1 + scores) / 16
-        coverage, threshold = guaranteed_coverage(scores[errors], scores[~errors], 0.08, 0.9, candidates)
+        coverage, threshold = guaranteed_coverage(
+            errors=scores[errors], right=scores[~errors], risk=0.08, confidence_level=0.9, candidates=candidates
+        )
         below = (
             min(1.0, threshold)
             if draw is draw_uniform
@@ -231,22 +242,22 @@ def test_the_promised_risk_is_kept_on_new_data(draw: Any, candidates: int) -> No
 
 def test_risks_of_nothing() -> None:
     with pytest.raises(ValueError, match="errors: expected at least one sample that is an error or right, got none"):
-        guaranteed_coverage([], [], 0.05)
+        guaranteed_coverage(errors=[], right=[], risk=0.05)
     with pytest.raises(ValueError, match="risk: expected a number between 0 and 1, both excluded, got 1"):
-        guaranteed_coverage([], [0.1], 1)
+        guaranteed_coverage(errors=[], right=[0.1], risk=1)
     with pytest.raises(ValueError, match="candidates: expected an int of at least 1, got 0"):
-        guaranteed_coverage([], [0.1], 0.5, candidates=0)
+        guaranteed_coverage(errors=[], right=[0.1], risk=0.5, candidates=0)
     with pytest.raises(ValueError, match="right: expected no NaN, got NaN at position 0"):
-        guaranteed_coverage([], [math.nan], 0.5)
+        guaranteed_coverage(errors=[], right=[math.nan], risk=0.5)
     with pytest.raises(ValueError, match="scores: expected them above -inf where no coverage is guaranteed"):
-        guaranteed_coverage([-math.inf], [0.1], 0.5)
+        guaranteed_coverage(errors=[-math.inf], right=[0.1], risk=0.5)
 
 
 def test_coverage_at_a_risk_promises_nothing() -> None:
     """The same samples: `coverage@risk5` accepts what was free of errors by chance."""
     right = np.arange(30) / 30
-    assert risk_coverage([2.0], right, "coverage@risk5") == {"coverage@risk5": 1.0}
-    assert guaranteed_coverage([2.0], right, 0.05).coverage == 0.0
+    assert risk_coverage(errors=[2.0], right=right, metrics="coverage@risk5") == {"coverage@risk5": 1.0}
+    assert guaranteed_coverage(errors=[2.0], right=right, risk=0.05).coverage == 0.0
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bfloat16"])
@@ -263,6 +274,6 @@ def test_the_threshold_accepts_in_the_type_of_the_scores_what_was_tested(dtype: 
         else:
             errors, right = ((5 * sign + 4 * x).astype(dtype) for x in (errors, right))
             both = np.concatenate([errors, right])
-        coverage, threshold = guaranteed_coverage(errors, right, 0.1, 0.95)
+        coverage, threshold = guaranteed_coverage(errors=errors, right=right, risk=0.1, confidence_level=0.95)
         assert int((both <= threshold).sum()) == round(210 * coverage)
         assert 0 < coverage < 1

@@ -204,11 +204,11 @@ def test_areas_are_within_two_ulps_of_the_rational_value(seed: int, load: Load) 
         average += (tp[t] - before[0]) * precision
         trapezoid += (tp[t] - before[0]) * (precision + before[1]) / 2
         before = tp[t], precision
-    counts = openworld_metrics.exceedance_counts(positives, negatives)
-    assert ulps(openworld_metrics.average_precision(counts), average / len(positives)) <= 2
-    assert ulps(openworld_metrics.aupr(counts), trapezoid / len(positives)) <= 2
-    constant = openworld_metrics.exceedance_counts(np.zeros(size[0]), np.zeros(size[1]))
-    assert openworld_metrics.average_precision(constant) == size[0] / sum(size)
+    sides = {"positives": positives, "negatives": negatives}
+    assert ulps(openworld_metrics.average_precision(**sides), average / len(positives)) <= 2
+    assert ulps(openworld_metrics.aupr(**sides), trapezoid / len(positives)) <= 2
+    constant = {name: np.zeros_like(side) for name, side in sides.items()}
+    assert openworld_metrics.average_precision(**constant) == size[0] / sum(size)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -19,16 +19,15 @@ from openworld_metrics import (
     average_precision,
     delong,
     detection_accuracy,
-    exceedance_counts,
     f1_max,
     risk_coverage,
-    topk_accuracy,
     voc_average_precision,
 )
 from openworld_metrics.arrays.ratios import rounded_sum
 from openworld_metrics.classification.averages import rates_by_class, topk_rates
-from openworld_metrics.classification.topk_rates import Ranks
+from openworld_metrics.classification.topk_rates import Ranks, mean_hits
 from openworld_metrics.detection.average_precision import eleven_point_average_precision
+from openworld_metrics.ranking.counts import Side, as_side
 from tests.hardest import ulps, worst_of
 
 MOSTS = [3, 12, 60, 1000, 2**36]
@@ -79,7 +78,8 @@ def test_expected_ties_are_rounded_once(most: int) -> None:
             ranks, rates = ranks_of(counts), expected_rates(counts, k)
             total = int(counts.sum())
             pooled = sum((rate * int(of.sum()) for rate, of in zip(rates, counts)), Fraction()) / total
-            assert topk_accuracy(ranks.above, ranks.tied, k, ties="expected", counts=ranks.counts) == float(pooled)
+            options: dict[str, Any] = {"ties": "expected", "percent": False, "counts": ranks.counts}
+            assert mean_hits(ranks.above, ranks.tied, range(k, k + 1), **options) == float(pooled)
             spans = {"a": range(k, k + 1)}
             assert rates_by_class(ranks, spans, ties="expected", percent=False)["a"] == [*map(float, rates)]
             found = topk_rates(ranks, spans, ties="expected", average="macro", percent=False)
@@ -92,13 +92,10 @@ def test_eleven_tied_places() -> None:
     assert found["accuracy@11"] == 367 / 374
 
 
-def sides(counts: np.ndarray) -> list[np.ndarray]:
+def sides(counts: np.ndarray) -> dict[str, Side]:
     """Scores of positives and of negatives from the highest on, with the rows of a table as their counts."""
-    columns = []
-    for side in counts.T:
-        some = np.flatnonzero(side)
-        columns += [(-some).astype(float), side[some]]
-    return [columns[i] for i in (0, 2, 1, 3)]
+    places = {name: (np.flatnonzero(side), side) for name, side in zip(("positives", "negatives"), counts.T)}
+    return {name: as_side((-some).astype(float), side[some]) for name, (some, side) in places.items()}
 
 
 def areas(counts: np.ndarray) -> tuple[Fraction, Fraction]:
@@ -121,8 +118,8 @@ def test_areas_under_precision_are_within_two_ulps(most: int) -> None:
     def error(counts: np.ndarray) -> float:
         if not counts.sum(axis=0).all():
             return 0.0
-        found = exceedance_counts(*sides(counts))
-        return max(map(ulps, (average_precision(found), aupr(found)), areas(counts)))
+        both = sides(counts)
+        return max(map(ulps, (average_precision(**both), aupr(**both)), areas(counts)))
 
     worst = max(worst_of(error, (length, 2), 0, most, rng) for length in (1, 2, 3, 5, 9) for _ in range(4))
     assert 0.5 < worst <= 2
@@ -135,16 +132,16 @@ def test_rates_are_rounded_once(most: int) -> None:
         counts = 1 + rng.integers(0, most, (rng.integers(1, 7), 2), endpoint=True)
         positives, negatives = map(int, counts.sum(axis=0))
         pairs = sum(int(p) * (2 * int(counts[i + 1 :, 1].sum()) + int(n)) for i, (p, n) in enumerate(counts))
-        found = exceedance_counts(*sides(counts))
-        assert auroc(found) == float(Fraction(pairs, 2 * positives * negatives))
+        both = sides(counts)
+        assert auroc(**both) == float(Fraction(pairs, 2 * positives * negatives))
         reached = np.cumsum(counts, axis=0).tolist()
         f1 = [Fraction(2 * tp, tp + fp + positives) for tp, fp in reached]
         at = f1.index(max(f1))
-        assert f1_max(found) == (float(max(f1)), -at - 1.0 if at + 1 < len(f1) else -math.inf)
+        assert f1_max(**both) == (float(max(f1)), -at - 1.0 if at + 1 < len(f1) else -math.inf)
         accuracies = [
             Fraction(negatives + gain, positives + negatives) for gain in (0, *(tp - fp for tp, fp in reached))
         ]
-        assert detection_accuracy(found) == float(max(accuracies))
+        assert detection_accuracy(**both) == float(max(accuracies))
 
 
 def test_the_threshold_of_f1_is_that_of_the_exact_best() -> None:
@@ -152,11 +149,11 @@ def test_the_threshold_of_f1_is_that_of_the_exact_best() -> None:
     n = 2**40
     scores = np.asarray([3.0, 2.0, 1.0]), np.asarray([2.5, 1.5])
     for counts in ((np.asarray([n, 1, 3]), np.asarray([1, 3])), (np.asarray([n, 3, 2]), np.asarray([2, 4]))):
-        found = exceedance_counts(*scores, *counts)
+        both = dict(zip(("positives", "negatives"), map(as_side, scores, counts)))
         positives = sum(counts[0].tolist())
         tp, fp = np.cumsum(counts[0]).tolist(), [0, *np.cumsum(counts[1]).tolist()]
         f1 = [Fraction(2 * a, a + b + positives) for a, b in zip(tp, fp)]
-        assert f1_max(found) == (float(max(f1)), [2.5, 1.5, -math.inf][f1.index(max(f1))])
+        assert f1_max(**both) == (float(max(f1)), [2.5, 1.5, -math.inf][f1.index(max(f1))])
 
 
 def exact_aupro(regions: list[np.ndarray], normal: np.ndarray, limit: Fraction) -> Fraction:
@@ -220,7 +217,7 @@ def test_risks_are_rounded_once_and_their_area_is_within_1e_14(most: int) -> Non
             return 0.0
         exact = risks(counts, Fraction(4, 5))
         wrong, right = (np.repeat(-np.arange(len(counts)) * 1.0, side) for side in counts.T)
-        found = risk_coverage(wrong, right, [*exact])
+        found = risk_coverage(errors=wrong, right=right, metrics=[*exact])
         area = exact.pop("aurc")
         assert {name: found[name] for name in exact} == {name: float(value) for name, value in exact.items()}
         return float(abs(Fraction(found["aurc"]) - area))
@@ -247,7 +244,7 @@ def test_delongs_variance_is_rounded_once(most: int) -> None:
         ]
         mean = sum(placed[0], Fraction()) / len(positives)
         spread = [sum((share - mean) ** 2 for share in side) / (len(side) - 1) / len(side) for side in placed]
-        assert delong(positives, negatives)[:2] == (float(mean), float(sum(spread, Fraction())))
+        assert delong(positives=positives, negatives=negatives)[:2] == (float(mean), float(sum(spread, Fraction())))
 
 
 def all_points(counts: np.ndarray, objects: int) -> Fraction:

@@ -68,7 +68,7 @@ def test_intervals_of_results(figures: list[Any]) -> None:
 
 
 def test_oscr_curves(figures: list[Any]) -> None:
-    curve = oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
+    curve = oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
     draw_oscr({"ours": curve, "theirs": curve}, "x.png")
     [axes] = figures[0].axes
     for line in axes.get_lines():

@@ -127,7 +127,7 @@ def test_small_numbers_and_long_counts() -> None:
 def test_names_with_signs_of_other_languages(tmp_path: Path) -> None:
     assert escaped("<img src=x>\nx", "html") == "&lt;img src=x&gt; x"
     assert escaped("__a__ &lt; ~~b~~", "markdown") == r"\_\_a\_\_ \&lt; \~\~b\~\~"
-    curve = om.oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
+    curve = om.oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
     draw_oscr({"_m$5$": curve}, tmp_path / "oscr.svg", title=r"n$\q$")
     table = om.compare("ood_bench", [0.1, 0.4, 0.3, 0.9], [0.2, 0.1, 0.4, 0.3], references=[0, 0, 1, 1], n_resamples=5)
     draw_differences(table, tmp_path / "forest.svg", title="a$1 − b$2", models=(r"$\q$", "_b"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays.columns import as_counts
 from ...metric.counted import COUNTS
-from ...ranking.counts import exceedance_counts
+from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ..columns.samples import Scores
 from ..page import Page
@@ -45,7 +45,8 @@ def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float
             outside = np.asarray(page.outside(arguments.columns), dtype=bool)
             counts = as_counts(arguments.columns.get(COUNTS, np.ones(len(scores), np.int64)), COUNTS)
             out, inside = outside & (counts > 0), ~outside & (counts > 0)
-            value = auroc(exceedance_counts(scores[out], scores[inside], counts[out], counts[inside]))
+            sides = [as_side(scores[kind], counts[kind]) for kind in (out, inside)]
+            value = auroc(positives=sides[0], negatives=sides[1])
         except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
             continue
         if 0.5 - value > _CLEARLY * _error_by_chance(int(counts[out].sum()), int(counts[inside].sum())):

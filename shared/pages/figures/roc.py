@@ -84,7 +84,10 @@ def lines_of(number: int, place: int) -> list[tuple[str, str]]:
 
 def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]], place: int = 0) -> go.Figure:
     """Add named ROC curves and the line of chance."""
-    curves = {name: with_words(roc_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()}
+    curves = {
+        name: with_words(roc_curve(positives=one, negatives=other, max_points=MAX_POINTS), (one, other))
+        for name, (one, other) in sides.items()
+    }
     return legend_inside(unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER, place=place))))
 
 
@@ -92,7 +95,8 @@ def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str,
     """Draw precision over recall, stepwise as average precision sums it, and the precision of chance."""
     fig = unit_square(figure(f"recall ({positive})", "precision"))
     curves = {
-        name: with_words(precision_recall_curve(*both, max_points=MAX_POINTS), both) for name, both in sides.items()
+        name: with_words(precision_recall_curve(positives=one, negatives=other, max_points=MAX_POINTS), (one, other))
+        for name, (one, other) in sides.items()
     }
     hover = "%{text}<br>recall %{x:.3f}, precision %{y:.3f}"
     overlay(fig, curves, "recall", "precision", hover, place=place, shape="vh")

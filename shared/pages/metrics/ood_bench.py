@@ -52,9 +52,9 @@ def _ranked(computed: Computed) -> Ranked | None:
 
 def sweep_ood(computed: Computed) -> Sweep:
     """The sweep over thresholds that separate OOD samples."""
-    sides = _sides(computed)
-    drawn = roc_curve(*sides, max_points=MAX_POINTS)["threshold"]
-    return binary_sweep(*sides, "OOD", "in-distribution")._replace(flagged="called OOD", drawn=drawn)
+    out, inside = _sides(computed)
+    drawn = roc_curve(positives=out, negatives=inside, max_points=MAX_POINTS)["threshold"]
+    return binary_sweep(out, inside, "OOD", "in-distribution")._replace(flagged="called OOD", drawn=drawn)
 
 
 def _draw(computed: Computed) -> Sequence[Any]:

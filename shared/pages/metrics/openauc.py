@@ -30,7 +30,8 @@ from .open_f import COLUMNS, DIGITS, histogram_by_kind, ranked_open_set
 def open_set_curve(state: Any) -> Curve:
     """The OSCR curve of a state; the area below it is OpenAUC."""
     unknown, correct, wrong = sides = open_set_sides(state)
-    table = oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
+    num_known = correct.total + wrong.total
+    table = oscr_curve(unknown=unknown, correct_known=correct, num_known=num_known, max_points=MAX_POINTS)
     words = {"nothing flagged": "everything accepted", "everything flagged": "nothing accepted"}
     said = [
         words.get(text, text.replace("score >", "accepted if score ≤")) for text in said_at(table["threshold"], sides)

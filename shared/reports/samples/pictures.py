@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ranking.counts import exceedance_counts
 from ...ranking.curves import auroc
 from ...ranking.roc import roc_curve
 from ..charts import Line, curves_svg, histogram_svg
@@ -16,7 +15,8 @@ from .decisions import Decisions
 def roc_card(decisions: Decisions) -> str:
     """The ROC as a card, with a circle at the threshold; the note says the area under the curve."""
     known, unknown, threshold = decisions
-    area, curve = auroc(exceedance_counts(unknown, known)), roc_curve(unknown, known)
+    area = auroc(positives=unknown, negatives=known)
+    curve = roc_curve(positives=unknown, negatives=known)
     line = Line("ROC", "first", list(zip(curve["fpr"], curve["tpr"])))
     point = float(np.mean(known > threshold)), float(np.mean(unknown > threshold))
     words = f"area {number(area)}"

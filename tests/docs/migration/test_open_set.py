@@ -56,7 +56,9 @@ def test_risk_of_osr_metrics() -> None:
     for levels in (2, 9, 1000):
         scores, errors = rng.integers(0, levels, 60), rng.random(60) < 0.3
         theirs = osr_metrics.aurc(scores, errors.astype(float))
-        assert om.risk_coverage(scores[errors], scores[~errors])["aurc"] == pytest.approx(theirs, rel=1e-13)
+        assert om.risk_coverage(errors=scores[errors], right=scores[~errors])["aurc"] == pytest.approx(
+            theirs, rel=1e-13
+        )
 
 
 @row("XCurve `TopkAcc", "XCurve `AUTKC", "XCurve `ClosedSetAcc")
@@ -117,7 +119,7 @@ def test_risk_of_torch_uncertainty() -> None:
     rng = np.random.default_rng(0)
     number = 60
     scores, errors = rng.permutation(number) / number / 2, rng.random(number) < 0.3
-    exact = om.risk_coverage(scores[errors], scores[~errors])
+    exact = om.risk_coverage(errors=scores[errors], right=scores[~errors])
     coverage = np.arange(1, number + 1) / number
     risk = np.cumsum(errors[np.argsort(scores)]) / number / coverage
     assert exact["aurc"] == pytest.approx(risk.mean())
@@ -137,6 +139,6 @@ def test_risk_with_costs_of_torch_uncertainty(cost: float, theirs: tuple[float, 
     for metric, number in zip((metrics.SCODAURC(ood_cost=cost), metrics.SCODAUGRC(ood_cost=cost)), theirs):
         metric.update(*columns)
         assert float(metric.compute()) == pytest.approx(number, abs=1e-6)
-    exact = om.risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], ood_cost=cost)
+    exact = om.risk_coverage(errors=[3.0], right=[1.0, 2.0, 5.0], unknown=[4.0], ood_cost=cost)
     losses = np.asarray([0, 0, 1 - cost, cost, 0])
     assert exact["aurc"] == pytest.approx(np.mean(np.cumsum(losses) / np.arange(1, 6)))

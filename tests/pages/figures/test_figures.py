@@ -151,11 +151,13 @@ def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
     found = computed("ood_bench", load, columns, options)
     is_out = np.asarray(columns["references"]) == options.get("out_value", 1)
     scores = np.asarray(columns["predictions"])
-    counts = openworld_metrics.exceedance_counts(scores[is_out], scores[~is_out])
+    sides = {"positives": scores[is_out], "negatives": scores[~is_out]}
     for name, value in found.results.items():
         point = parse_point(name)
         if point is not None:
-            _, threshold, fpr, tpr = openworld_metrics.operating_point(counts, *point)
+            rate, bounded, bound = point
+            at = openworld_metrics.operating_point(**sides, rate=rate, bounded=bounded, bound=bound)
+            _, threshold, fpr, tpr = at
             rates = {"fpr": fpr, "tpr": tpr, "fnr": 1 - tpr, "tnr": 1 - fpr}
             assert rates[name[:3]] == pytest.approx(value, abs=1e-12)
             assert np.mean(scores[is_out] > threshold) == pytest.approx(tpr)
