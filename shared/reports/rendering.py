@@ -51,7 +51,7 @@ def render(
     is better; second, to mark the second best. Returns the text, without a line break at the end. Raises ValueError or
     TypeError for other options, and ValueError for a rate above 1 in percent.
 
-    >>> from openworld_metrics.reports.directions import Direction
+    >>> from openworld_metrics.formats.written.directions import Direction
     >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True), share=True)
     >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
     >>> print(render(table, percent=True))

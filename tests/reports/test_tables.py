@@ -20,11 +20,11 @@ import pytest
 
 from openworld_metrics import OODBench, compare, metric_class
 from openworld_metrics.evaluation.samples import samples_of
+from openworld_metrics.formats.written.directions import Direction, direction
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.cells import Cell, ResultTable
-from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
 from openworld_metrics.reports.leaderboard.ordering import ranked
 from openworld_metrics.reports.leaderboard.runs import Runs
