@@ -68,7 +68,7 @@ _NOTES = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
-@click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent]")
+@click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent; all in csv]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
 )
