@@ -8,6 +8,7 @@ from ..arrays.arrays import Array, array_namespace, distinct_values
 from ..arrays.columns import as_flags, as_labels, check_not_negative, counted_columns
 from ..arrays.options import as_bool, as_choice, as_int
 from ..arrays.ratios import rounded_sum, weighted_sum
+from ..metric.prepared import MissingClassError
 from .topk import TopkState
 
 TIES = ("strict", "optimistic", "expected")
@@ -33,7 +34,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     known = state["above"] >= 0
     xp = array_namespace(known)
     if not bool(xp.any(known)):
-        raise ValueError("references: expected at least one known sample (a class id of at least 0), got none")
+        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
     ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
     if bool(xp.all(known)):
         return ranks

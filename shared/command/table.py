@@ -34,14 +34,14 @@ A FILE is JSON as --save writes it. Rows are files, or the groups of a single on
 differ only where the regular expression matches share a row, with the mean and the standard deviation (n − 1) of their
 numbers; if it matches no file's name, groups such as seed0 and seed1 share one. With two or more models, the best in
 each column with a known direction is bold, or begins with * in text. If files keep their samples
-(compute --save-samples), so are all that are not clearly worse in a paired bootstrap, with Holm's correction. With
---seeds, each resample draws samples and seeds, in common for all models.
+(compute --save-samples), so are all that are not clearly worse by the p-values of compare, with Holm's correction for
+three models or more. With --seeds, each resample draws samples and seeds, in common for both models.
 """
 
 
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
-_NOTE = "Marked: the best, and all that are not clearly worse ({}, {} %, Holm's correction)."
+_NOTE = "Marked: the best, and all that are not clearly worse ({})."
 _NOTES = {
     "text": "\n\n{}",
     "markdown": "\n\n{}",
@@ -68,7 +68,7 @@ _NOTES = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
-@click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent]")
+@click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent; all in csv]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
 )
@@ -114,10 +114,12 @@ def table(
     if sort is not None or rank:
         combined = sorted_by(combined, sort or RANK)
     drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-    compared = {key for (_, _, key), kept in alike.items() if kept is not None}
+    others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
+    compared = {key for _, key in others}
     shown = Counter(cell.key for _, cells in combined.rows for cell in cells if cell is not None and cell.direction)
     untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
-    note = _NOTE.format(drawn, f"{100 * confidence_level:.12g}") if compared else ""
+    correction = ", Holm's correction" if max(others.values(), default=0) > 1 else ""
+    note = _NOTE.format(f"{drawn}, {100 * confidence_level:.12g} %{correction}") if compared else ""
     note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
 
     def text(form: str) -> str:

@@ -14,26 +14,23 @@ Needs torchmetrics.
 from __future__ import annotations
 
 import copy
-import math
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from ..arrays.options import as_choice
 from ..extras import extra
-from ..formats.written.flat import flat
+from ..formats.written.directions import direction
 from ..loading import METRICS, metric_class
 from ..metric.counted import COUNTS
 from ..metric.groups import GROUPS
-from ..metric.prepared import MissingClassError
+from .missing_classes import FlatResults
 
 with extra("torchmetrics"):
     import torch
     import torchmetrics
+    from torchmetrics.utilities.plot import plot_single_or_multi_val
 
 
-WITHOUT_CLASS = ("raise", "nan")
 _TORCHMETRICS = {"preds": "predictions", "target": "references"}  # torchmetrics' names of columns, and ours
 
 
@@ -45,9 +42,7 @@ class TorchMetric(torchmetrics.Metric):
     def __init__(self, metric: Any, result: str | None = None, without_class: str = "raise", **kwargs: Any) -> None:
         """Wrap a metric, with the name of a single result, if wanted, and torchmetrics' own arguments."""
         super().__init__(**kwargs)
-        self.without_class = as_choice(without_class, "without_class", WITHOUT_CLASS)
-        self._names: list[str] = []
-        self._warned = False
+        self._flat = FlatResults(without_class)
         if self.dist_sync_on_step:
             raise ValueError("dist_sync_on_step: expected False, since a step gives the results of its batch, got True")
         self.result = result
@@ -79,6 +74,21 @@ class TorchMetric(torchmetrics.Metric):
         """Drop the batches added so far."""
         super().reset()
         self.metric = copy.deepcopy(self._empty)
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Whether a higher `result` is better; None for several results, or for one without a direction."""
+        known = None if self.result is None else direction(self.result)
+        return None if known is None else known.higher
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot results of `compute` or `forward`, or a list of them by step, as torchmetrics' own metrics do.
+
+        Without results, those of the batches added so far. Returns the figure and its axes. Needs matplotlib.
+        """
+        return plot_single_or_multi_val(
+            self.compute() if val is None else val, ax=ax, name=self.result or self.metric.name
+        )
 
     @property
     def metric_state(self) -> dict[str, Any]:
@@ -119,22 +129,12 @@ class TorchMetric(torchmetrics.Metric):
         return {**dict(zip(names, args)), **columns}
 
     def _computed_by(self, compute: Callable[[], Any]) -> Any:
-        """The results of a computation; NaN with one warning for a missing class, if `without_class` is "nan"."""
-        try:
-            return self._results(compute())
-        except ValueError as error:
-            # a metric that evaluate loaded has a class of its own
-            if self.without_class == "raise" or type(error).__name__ != MissingClassError.__name__:
-                raise
-            if not self._warned:
-                warnings.warn(f"{self.metric.name}: {error}; results are NaN", stacklevel=3)
-                self._warned = True
-            nan = torch.tensor(math.nan, dtype=torch.float64)
-            return nan if self.result is not None else {name: nan.clone() for name in self._names}
-
-    def _results(self, results: Mapping[str, Any]) -> Any:
-        numbers = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in flat(results).items()}
-        self._names = [*numbers]
+        """The results of a computation as tensors; NaN for a missing class, if `without_class` is "nan"."""
+        own = [] if self.result is None else [self.result]
+        numbers = {
+            name: torch.tensor(x, dtype=torch.float64, device="cpu")
+            for name, x in self._flat(self.metric.name, compute, lambda: own).items()
+        }
         if self.result is None:
             return numbers
         if self.result not in numbers:
@@ -158,7 +158,8 @@ def as_torchmetrics(
     returns scalars as float64 tensors on the CPU, {name: tensor} or a single one; curves and tables are left out. The
     states of processes are gathered by `torch.distributed.all_gather_object`, and every process has the results of all.
     `forward`, that is, calling the metric, also computes the batch alone, so a batch without unknown samples is an
-    error for many metrics, or NaN; call `update` instead.
+    error for many metrics, or NaN; call `update` instead. With `result`, `higher_is_better` is its direction, so that a
+    MetricTracker knows the best; it takes several results as a MetricCollection of one metric for each.
 
     Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for anything but a metric of this
     collection.

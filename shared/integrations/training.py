@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from ..open_set.openauc import OpenAUC
 from ..open_set.samples import predicted_classes
 from ..scores import score_function
+from .missing_classes import FlatResults
 
 Columns = dict[str, Any]
 Score = Callable[[Any], Any]  # of logits
@@ -39,11 +40,13 @@ Scores = Callable[[], Any]  # computes the scores of the current logits
 class ComputeMetrics:
     """A function for `Trainer(compute_metrics=…)`, in both modes: see `compute_metrics`."""
 
-    def __init__(self, metrics: Mapping[str, Any], score: Score, named: bool) -> None:
+    def __init__(self, metrics: Mapping[str, Any], score: Score, named: bool, without_class: str) -> None:
         """Take metrics by name; if `named`, all results are prefixed with these names."""
         self.metrics, self.score, self.named = metrics, score, named
         self._columns = {name: _COLUMNS[metric_class(metric.name)] for name, metric in metrics.items()}
         self._ranked = [name for name, columns in self._columns.items() if columns is _of_logits]
+        self._flat = {name: FlatResults(without_class) for name in metrics}
+        self._width = 0  # of the logits
         self._loop: tuple[Any, ...] | None = None
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
@@ -92,6 +95,7 @@ class ComputeMetrics:
             self._add_preprocessed(logits, labels)
             return
         scores = cache(lambda: self.score(logits))  # once for all metrics, and only if one takes them
+        self._width = as_matrix(logits, "logits").shape[1]
         for name, columns in self._columns.items():
             self.metrics[name].add_batch(**columns(logits, labels, scores))
 
@@ -105,6 +109,7 @@ class ComputeMetrics:
         widths = np.unique(kept["num_classes"])
         if len(widths) > 1:
             raise ValueError(f"logits: expected one number of classes, got {', '.join(map(str, widths.tolist()))}")
+        self._width = int(widths[0])
         ranks = {
             "above": kept["above"],
             "tied": kept["tied"],
@@ -126,7 +131,10 @@ class ComputeMetrics:
             metric.merge(state)
 
     def _results(self) -> dict[str, float]:
-        results = {name: flat(metric.compute()) for name, metric in self.metrics.items()}
+        results = {
+            name: self._flat[name](metric.name, metric.compute, partial(self._names, name))
+            for name, metric in self.metrics.items()
+        }
         keys = [key for numbers in results.values() for key in numbers]
         return {
             f"{name}/{key}" if self.named or keys.count(key) > 1 else key: value
@@ -134,13 +142,21 @@ class ComputeMetrics:
             for key, value in numbers.items()
         }
 
+    def _names(self, name: str) -> Sequence[str]:
+        """The names of a metric's results, from a known and an unknown sample."""
+        metric = metric_class(self.metrics[name].name)(**self.metrics[name].loaded_options)
+        logits, labels, scores = np.eye(2, self._width), np.asarray([0, -1]), np.asarray([0.0, 1.0])
+        return [*flat(metric.compute(**self._columns[name](logits, labels, lambda: scores)))]
 
-def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics:
+
+def compute_metrics(metrics: Any, scores: str | Score = "msp", *, without_class: str = "raise") -> ComputeMetrics:
     """A function that computes metrics of logits, for transformers.Trainer, whether `batch_eval_metrics` or not.
 
     Parameters: metrics, a name, a metric from `load` or from a class of this package, a list of these, or a mapping
     from names of your own, which prefix the names of the results with a slash; scores, the name of one of
-    `openworld_metrics.scores`, or a function from logits (N, C) to open-set scores (N,), higher is more unknown.
+    `openworld_metrics.scores`, or a function from logits (N, C) to open-set scores (N,), higher is more unknown;
+    without_class, "raise" or "nan", for evaluations that lack known or unknown samples: with "nan" the results of a
+    metric that needs both are NaN, with one warning.
 
     Each metric gets what it takes: (N, C) logits, (N,) labels and the scores; ood_bench gets the scores of the known
     and of the unknown samples. A sample is unknown if its label is negative. Metrics passed by name ignore unknown
@@ -173,7 +189,7 @@ def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics
             raise ValueError(f"metrics: expected each once, got {names}; give a mapping from names of your own")
     if not chosen:
         raise ValueError("metrics: expected at least one, got none")
-    return ComputeMetrics(chosen, score, isinstance(metrics, Mapping))
+    return ComputeMetrics(chosen, score, isinstance(metrics, Mapping), without_class)
 
 
 def _metric(metric: Any) -> Any:

@@ -55,7 +55,7 @@ def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rat
     )
     if (left == right).all():
         keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
-        left, right = (_fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
+        left, right = (fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
     differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
     return Pairs(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
 
@@ -68,7 +68,7 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
     return Stratum((other, leading) if by else (leading, other), counts)
 
 
-def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
+def fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
     """Rates of a model, and those in some resamples, where two models that are alike otherwise may differ."""
     rng, strata = np.random.default_rng(0), parts_of_strata(prepared)
     probes = [prepared.rates(np.concatenate([draw(rng, part) for part in strata])) for _ in range(_PROBES)]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..formats.written.directions import direction_of
 from ..ranking.counts import Side
 from ..ranking.curves import auroc
 from ..ranking.named_points import samples_above
@@ -15,7 +16,6 @@ from ..ranking.operating_points import operating_point
 from ..ranking.roc import roc_curve
 from .charts import even_edges
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
-from .directions import direction_of
 from .frame.values import interval, number
 from .thresholds import shown_threshold
 

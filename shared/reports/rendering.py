@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 
 from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
 from ..formats.written.csv_text import csv_text
+from ..formats.written.decimals import decimal_text
 from .cells import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
 FORMS = ("text", "markdown", "latex", "booktabs", "html", "csv")
+Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a cell
 SECOND = "°"  # marks the second best in text
 _LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "[": "{[}",  # otherwise an option of the \\ before it
@@ -42,16 +44,16 @@ def render(
     """A table as text.
 
     The best numbers of several models begin with * in text, and are bold elsewhere; the second best, with `second`,
-    begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has every digit, and separate
-    columns for standard deviations and the ends of intervals.
+    begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has separate columns for
+    standard deviations and the ends of intervals. Each number is rounded once, also in percent (see `decimal_text`).
 
     Parameters: table, of `make_table`; form, one of text, markdown, latex, booktabs, html and csv; percent, to multiply
-    rates, as far as their keys are known, by 100; digits after the point, by default 4, or 2 in percent; intervals, in
-    brackets, as ± half their length ("plusminus"), or none; arrows, to show beside the names of columns which direction
-    is better; second, to mark the second best. Returns the text, without a line break at the end. Raises ValueError or
-    TypeError for other options, and ValueError for a rate above 1 in percent.
+    rates, as far as their keys are known, by 100; digits after the point, by default 4, or 2 in percent, and all in
+    CSV; intervals, in brackets, as ± half their length ("plusminus"), or none; arrows, to show beside the names of
+    columns which direction is better; second, to mark the second best. Returns the text, without a line break at the
+    end. Raises ValueError or TypeError for other options, and ValueError for a rate above 1 in percent.
 
-    >>> from openworld_metrics.reports.directions import Direction
+    >>> from openworld_metrics.formats.written.directions import Direction
     >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True), share=True)
     >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
     >>> print(render(table, percent=True))
@@ -67,17 +69,23 @@ def render(
     as_choice(intervals, "intervals", INTERVALS)
     if digits is not None:
         as_int(digits, "digits", 0, 17)
-    scaled = [(name, [_scaled(cell, percent) for cell in cells]) for name, cells in table.rows]
+    for cell in (cell for _, cells in table.rows for cell in cells if cell is not None and percent and cell.share):
+        if cell.value > 1:
+            raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
+
+    def number(value: float | Fraction, cell: Cell) -> str:
+        in_percent = percent and cell.share
+        places = digits if digits is not None or form == "csv" else 2 if in_percent else 4
+        return str(value) if isinstance(value, int) else decimal_text(value, places, percent=in_percent)
+
     if form == "csv":
-        return _as_csv(table._replace(rows=scaled))
-    places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
+        return _as_csv(table, number)
     escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
 
     def text(cell: Cell | None) -> str:
-        cell = cell if cell is None or second else cell._replace(second=False)
-        return _cell_text(cell, places[percent and cell is not None and cell.share], intervals, form)
+        return _cell_text(cell if cell is None or second else cell._replace(second=False), number, intervals, form)
 
-    texts = [[escape(name), *map(text, cells)] for name, cells in scaled]
+    texts = [[escape(name), *map(text, cells)] for name, cells in table.rows]
     ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
     corner = escape(table.corner)
     if corner:  # all numbers have one key, with one direction
@@ -98,32 +106,20 @@ def _arrow(column: Sequence[Cell | None], form: str) -> str:
     return _ARROWS.get(form, ("↓", "↑"))[known.higher]
 
 
-def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
-    if cell is None or not (percent and cell.share):
-        return cell
-    if cell.value > 1:
-        raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
-    std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
-    return cell._replace(value=100 * cell.value, std=std, low=low, high=high)
-
-
-def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+def _cell_text(cell: Cell | None, number: Number, intervals: str, form: str) -> str:
     if cell is None:
         return "--" if form in _LATEX else "–"
-    text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)
+    text = number(cell.value, cell)
     text = _BOLD[form](text) if cell.best else _UNDERLINED[form](text) if cell.second else text
     plus_minus = r"$\pm$" if form in _LATEX else "±"
     if cell.std is not None:
-        return f"{text} {plus_minus} {_decimal(cell.std, digits)}"
+        return f"{text} {plus_minus} {number(cell.std, cell)}"
     if cell.low is None or cell.high is None or intervals == "none":
         return text
     if intervals == "plusminus":
-        return f"{text} {plus_minus} {_decimal((cell.high - cell.low) / 2, digits)}"
-    return f"{text} [{_decimal(cell.low, digits)}, {_decimal(cell.high, digits)}]"
-
-
-def _decimal(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
+        half = (Fraction(cell.high) - Fraction(cell.low)) / 2
+        return f"{text} {plus_minus} {number(half, cell)}"
+    return f"{text} [{number(cell.low, cell)}, {number(cell.high, cell)}]"
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -146,7 +142,7 @@ def _html(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>", "</table>"])
 
 
-def _as_csv(table: ResultTable) -> str:
+def _as_csv(table: ResultTable, number: Number) -> str:
     """CSV with a column for each part of cells that occurs in a column."""
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
@@ -157,9 +153,12 @@ def _as_csv(table: ResultTable) -> str:
         if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
     ]
     head = [table.corner or "name", *(name for _, _, name in kept)]
-    rows = [
-        [name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)] for name, row in table.rows
-    ]
+
+    def text(cell: Cell | None, part: str) -> str | None:
+        value = None if cell is None else getattr(cell, part)
+        return None if cell is None or value is None else number(value, cell)
+
+    rows = [[name, *(text(row[i], part) for i, part, _ in kept)] for name, row in table.rows]
     return csv_text([head, *rows]).rstrip("\n")
 
 

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ..arrays.options import as_choice
+from ..formats.written.directions import direction_of, is_share
 from ..formats.written.flat import KINDS, flat, rows_of_groups
 from .cells import Cell, Place, ResultTable, marked_best
-from .directions import direction_of, is_share
 from .seeds import Seeds, check_seeds, mean_of_seeds, std_of_seeds
 
 OVERALL = "mean"  # the name of the results beside groups

@@ -198,6 +198,44 @@ def test_a_run_that_lacks_a_class() -> None:
         as_torchmetrics("ood_bench", without_class="skip")
 
 
+@pytest.mark.parametrize("name", om.METRICS)
+def test_the_direction_of_a_result(name: str) -> None:
+    """As the results themselves know it, before there are any."""
+    for seed in range(3):
+        columns, options = cases.draw(name, seed)
+        summary = om.metric_class(name)(**options).summary(**columns)
+        for key, kind in summary.kinds().items():
+            assert as_torchmetrics(name, result=key).higher_is_better == kind.get("higher"), key
+    assert as_torchmetrics(name).higher_is_better is None
+
+
+@pytest.mark.parametrize("form", ["one", "collection"])
+def test_tracker(form: str) -> None:
+    """The best step of a result, in its own direction."""
+    ours = {key: as_torchmetrics("ood_bench", result=key) for key in ("auroc", "fpr95tpr")}
+    tracked = torchmetrics.MetricCollection(ours) if form == "collection" else ours["fpr95tpr"]
+    tracker = torchmetrics.MetricTracker(tracked)
+    for scores in ([0.1, 0.6, 0.4, 0.9], [0.1, 0.2, 0.4, 0.9], [0.5, 0.5, 0.4, 0.9]):
+        tracker.increment()
+        tracker.update(predictions=scores, references=[0, 0, 1, 1])
+    best, step = tracker.best_metric(return_step=True)
+    expected = {"auroc": 1.0, "fpr95tpr": 0.0}, {"auroc": 1, "fpr95tpr": 1}
+    assert (best, step) == (expected if form == "collection" else (0.0, 1))
+    with pytest.raises(AttributeError, match="provide the `maximize` argument"):
+        torchmetrics.MetricTracker(as_torchmetrics("ood_bench"))  # of several numbers there is no best step
+
+
+def test_plot() -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    one, several = as_torchmetrics("ood_bench", result="auroc"), as_torchmetrics("ood_bench")
+    for metric, label, lines in ((one, "auroc", 1), (several, "ood_bench", 2)):
+        steps = [metric([0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]) for _ in range(3)]
+        _, axes = metric.plot()
+        assert (axes.get_ylabel(), len(axes.lines)) == (label, lines)
+        _, axes = metric.plot(steps)
+        assert [len(line.get_ydata()) for line in axes.lines] == [3] * lines
+
+
 def test_tensors_on_a_device() -> None:
     from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -158,6 +159,37 @@ def test_a_call_that_raises_ends_the_round() -> None:
     assert compute(prediction()) == direct(LOGITS, LABELS)
 
 
+@pytest.mark.parametrize("batches", [False, True])
+@pytest.mark.parametrize("preprocessed", [False, True])
+@pytest.mark.parametrize("lacks", ["unknown", "known"])
+def test_an_evaluation_that_lacks_a_class(lacks: str, preprocessed: bool, batches: bool) -> None:
+    """NaN for metrics that need it, by the names that they have otherwise; the others keep their numbers."""
+    labels = np.where(LABELS < 0, 1, LABELS) if lacks == "unknown" else np.full(len(LABELS), -100)
+    compute = compute_metrics(["openauc", "accuracyk", "macro_open_f", "ood_bench"], without_class="nan")
+    logits: Any = LOGITS
+    if preprocessed:
+        torch = pytest.importorskip("torch")
+        logits = compute.preprocess_logits(torch.as_tensor(LOGITS), torch.as_tensor(labels))
+    evaluation = SimpleNamespace(predictions=logits, label_ids=labels)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        results = [compute(evaluation, **({"compute_result": True} if batches else {})) for _ in range(2)]
+    without = {str(warning.message).partition(":")[0] for warning in said}
+    assert len(said) == len(without)
+    assert without == {"openauc", "ood_bench"} | ({"accuracyk"} if lacks == "known" else set())
+    every = compute(prediction())
+    assert every == compute_metrics(["openauc", "accuracyk", "macro_open_f", "ood_bench"])(prediction())
+    for numbers in results:
+        assert list(numbers) == list(every)
+        lost = {key for key in numbers if np.isnan(numbers[key])}
+        assert {key for key in every if not key.startswith(("macro", "accuracy"))} <= lost
+        kept = ["macro_open_f", *(["accuracyk"] if lacks == "unknown" else [])]
+        expected = compute_metrics(kept)(SimpleNamespace(predictions=LOGITS, label_ids=labels))
+        assert expected == {key: value for key, value in numbers.items() if key not in lost}
+    with pytest.raises(ValueError, match="NaN"):  # any other error remains one
+        compute(SimpleNamespace(predictions=np.full((2, CLASSES), np.nan), label_ids=[0, 1]))
+
+
 def test_what_was_left_does_not_count() -> None:
     compute = compute_metrics(four())
     compute(prediction(slice(0, 8)), compute_result=False)
@@ -196,6 +228,8 @@ def test_names_of_results() -> None:
 def test_errors(metrics: Any, scores: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         compute_metrics(metrics, scores=scores)
+    with pytest.raises(ValueError, match="without_class: expected one of 'raise', 'nan', got 'skip'"):
+        compute_metrics("openauc", without_class="skip")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")

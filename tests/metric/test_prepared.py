@@ -11,9 +11,9 @@ import pytest
 
 from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare, metric_class
 from openworld_metrics.arrays.columns import as_numbers, check_lengths
+from openworld_metrics.formats.written.directions import direction
 from openworld_metrics.metric.prepared_table import Drawn, PreparedTable
 from openworld_metrics.metric.results import Count, Rate, Results, kind_of
-from openworld_metrics.reports.directions import direction
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", METRICS)

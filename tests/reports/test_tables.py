@@ -19,14 +19,15 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare, metric_class
-from openworld_metrics.evaluation.samples import metric_of, samples_of
+from openworld_metrics.evaluation.samples import samples_of
+from openworld_metrics.formats.written.directions import Direction, direction
 from openworld_metrics.metric import metric as metric_module
+from openworld_metrics.metric.metric import Metric
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.cells import Cell, ResultTable
-from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.leaderboard.differing import not_rejected, undecided
 from openworld_metrics.reports.leaderboard.ordering import ranked
-from openworld_metrics.reports.leaderboard.resamples import ResampledFiles
+from openworld_metrics.reports.leaderboard.runs import Runs
 from openworld_metrics.reports.rendering import FORMS
 from openworld_metrics.reports.tables import keys_of
 from tests import cases
@@ -656,37 +657,151 @@ def test_keys_to_compare_change_no_comparison() -> None:
         keys_of(results, ["auroc", "aurok"])
 
 
-@pytest.mark.parametrize("groups", [None, ["a", "b", None, "b"] * 25])
-def test_all_models_are_drawn_alike(groups: Any) -> None:
-    """The same samples for all: what ranks them alike has the same numbers in each resample; by the plainest loop."""
-    rng = np.random.default_rng(1)
-    labels = np.arange(100) // 2 % 2
-    scores = np.round(rng.normal(size=100) + labels, 1)
-    other = rng.permutation(scores)
-    metrics = {
-        name: metric_of(result["samples"])
-        for name, result in with_samples({"x": scores, "y": 2 * scores, "z": other}, labels, groups).items()
-    }
-    files = ResampledFiles(metrics, lambda names: 50)
-    for key in ["auroc"] if groups is None else ["auroc", ("a", "auroc")]:
-        assert (files.difference("x", "y", key) == 0).all()
-        assert (files.difference("x", "z", key) == files.difference("y", "z", key)).all()
-        assert (files.difference("z", "x", key) == -files.difference("x", "z", key)).all()
-        assert np.std(files.difference("x", "z", key)) > 0
-    assert files.difference("x", "y", "aurok") is None
-    # pairs of scores that are drawn together stay together: the sum over resamples of a loop has the same mean
-    if groups is None:
-        drawn = []
-        for _ in range(2000):
-            places = np.concatenate([rng.choice(np.flatnonzero(labels == side), 50) for side in (0, 1)])
-            one, two = (
-                OODBench(metrics=["auroc"]).compute(predictions=own[places], references=labels[places])["auroc"]
-                for own in (scores, other)
+def columns_of_two(name: str, rng: np.random.Generator) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Columns of two models with many ties, and those that both share."""
+    labels = np.arange(40) % 4
+    if name == "ood_bench":
+        scores = [np.round(rng.normal(size=40) + (labels > 1), 1) for _ in range(2)]
+        return [{"predictions": own} for own in scores], {"references": labels > 1}
+    if name == "grouped":
+        scores = [np.round(rng.normal(size=40) + (labels > 1), 1) for _ in range(2)]
+        groups = [{2: "a", 3: "b"}.get(label) for label in labels.tolist()]
+        return [{"predictions": own} for own in scores], {"references": labels > 1, "groups": groups}
+    logits = [np.round(rng.normal(size=(40, 4)) + 1.5 * np.eye(4)[labels], 1) for _ in range(2)]
+    if name == "accuracyk":
+        return [{"predictions": own} for own in logits], {"references": labels}
+    unknown = {"references": np.where(labels == 3, -1, labels)}
+    return [{"predictions": own, "open_scores": -own.max(axis=1)} for own in logits], unknown
+
+
+def saved_results(name: str, runs: dict[str, Any], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Results of columns by the name of the file, as --save-samples keeps them."""
+    results = {}
+    for file, columns in runs.items():
+        metric = metric_class(name)()
+        metric.keeps_samples = True
+        metric.add_batch(**columns, **shared)
+        samples, summary = samples_of(metric, {}), metric.summary()
+        results[file] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
+    return results
+
+
+def marks(results: dict[str, dict[str, Any]], **options: Any) -> dict[tuple[str, str, str], bool]:
+    """Whether each number is marked as the best, or as one that is not clearly worse."""
+    alike = undecided(results, **options)
+    table = make_table(results, rows="files", groups=["*"], undecided=alike, seeds=options.get("seeds"))
+    return {
+        (name, column, cell.key): cell.best
+        for name, cells in table.rows for column, cell in zip(table.columns, cells) if cell is not None
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "grouped", "accuracyk", "openauc"])
+@pytest.mark.parametrize("seed", range(2))
+def test_marks_of_two_models_are_the_verdict_of_compare(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever files are called: at the level of the p-value a model is worse, and just above it is not."""
+    monkeypatch.setattr(Metric, "n_resamples", 200)
+    models, shared = columns_of_two(name, np.random.default_rng(seed))
+    metric = "ood_bench" if name == "grouped" else name
+    table = compare(metric, *models, **shared, n_resamples=200)
+    groups = table.get("group", [None] * len(table["key"]))
+    checked = 0
+    for files in (("a", "b"), ("b", "a")):
+        results = saved_results(metric, dict(zip(files, models)), shared)
+        for i, (key, group, p) in enumerate(zip(table["key"], groups, table["p_value"])):
+            one, other = table["first"][i], table["second"][i]
+            higher = results["a"]["kinds"][key]["higher"]
+            if one == other or higher is None or not 0.04 < p < 1:
+                continue
+            better = 0 if (one > other) == higher else 1
+            place = (files[1 - better], group or "mean", key)
+            agrees = compare(metric, *models, **shared, n_resamples=200, confidence_level=1 - p)["better"][i]
+            assert undecided(results, 1 - p, keys=[key])[place] == (agrees != ("first", "second")[better])
+            assert undecided(results, 1 - p + 1e-9, keys=[key])[place]
+            checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_marks_of_several_models_are_those_of_compare_pair_by_pair(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With Holm's correction, in any order of files and samples and with any names, also where several are best."""
+    monkeypatch.setattr(Metric, "n_resamples", 400)
+    rng = np.random.default_rng(seed)
+    labels = np.arange(60) % 2
+    scores = [np.round(rng.normal(size=60) + shift * labels, 1) for shift in (1.5, 1.3, 0.9, 0.7)]
+    scores.append(2 * scores[seed % 2] + 1)  # which ranks all samples as another model does
+    runs = {name: {"predictions": own} for name, own in zip("abcde", scores)}
+    results = saved_results("ood_bench", runs, {"references": labels})
+    expected = {}
+    for key in ("auroc", "fpr95tpr"):
+        higher = key == "auroc"
+        values = {name: result[key] for name, result in results.items()}
+        best = [name for name in values if values[name] == (max if higher else min)(values.values())]
+        p = dict.fromkeys(best[1:], 1.0)
+        for name in values.keys() - {*best}:
+            tables = [compare("ood_bench", runs[one], runs[name], references=labels, n_resamples=400) for one in best]
+            i = tables[0]["key"].index(key)
+            p[name] = max(
+                1.0 if (t["low"][i] > 0) != higher and t["p_value"][i] < 1 else t["p_value"][i] for t in tables
             )
-            drawn.append(one - two)
-        many = ResampledFiles(metrics, lambda names: 2000).difference("x", "z", "auroc")
-        assert np.mean(many) == pytest.approx(np.mean(drawn), abs=0.006)
-        assert np.std(many) == pytest.approx(np.std(drawn), rel=0.1)
+        expected |= {(name, key, key): True for name in best}
+        stands = False
+        for rank, name in enumerate(sorted(p, key=p.__getitem__)):
+            stands = stands or p[name] > 0.05 / (len(p) - rank)
+            expected[name, key, key] = stands
+    assert marks(results) == expected
+    order, names = rng.permutation(60), dict(zip("abcde", rng.permutation([*"vwxyz"]).tolist()))
+    moved = {names[name]: {"predictions": runs[name]["predictions"][order]} for name in rng.permutation([*"abcde"])}
+    renamed = marks(saved_results("ood_bench", moved, {"references": labels[order]}))
+    assert renamed == {(names[name], *place): best for (name, *place), best in expected.items()}
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "accuracyk"])
+@pytest.mark.parametrize("seed", range(2))
+def test_names_of_models_and_seeds_change_no_mark(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Metric, "n_resamples", 60)
+    rng = np.random.default_rng(seed)
+    pairs = [columns_of_two(name, rng) for _ in range(3)]
+    shared = pairs[0][1]
+    runs = {f"{model}-s{i}": own for i, (both, _) in enumerate(pairs) for model, own in zip("ab", both)}
+    runs |= {f"c-s{i}": {"predictions": -(1 + i) * np.asarray(runs["a-s0"]["predictions"])} for i in range(3)}  # alike
+    order = rng.permutation(40)
+    models, seeds = (dict(zip(names, rng.permutation([*names]).tolist())) for names in ("abc", "012"))
+    moved = {
+        f"{models[run[0]]}-s{seeds[run[-1]]}": {"predictions": np.asarray(runs[run]["predictions"])[order]}
+        for run in rng.permutation([*runs]).tolist()
+    }
+    one = saved_results(name, runs, shared)
+    other = saved_results(name, moved, {"references": np.asarray(shared["references"])[order]})
+    for level in np.linspace(0.15, 0.85, 8).tolist():
+        alike = {
+            (models[model], *place): best
+            for (model, *place), best in marks(one, seeds="-s.", confidence_level=level).items()
+        }
+        assert marks(other, seeds="-s.", confidence_level=level) == alike
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_samples_and_seeds_are_drawn_in_common(tied: bool) -> None:
+    """The rate of drawn samples and seeds against the plainest loop, also where all seeds have the same rates."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(100) // 50
+    scores = [np.round(rng.normal(size=100) + shift * labels, 1) for shift in (0.5, 1, 1.5)]
+    if tied:
+        scores = [np.concatenate([rng.permutation(scores[0][:50]), rng.permutation(scores[0][50:])]) for _ in range(3)]
+    metric = OODBench(metrics=["auroc"])
+    parts = [next(metric.prepared(predictions=own, references=labels)) for own in scores]
+    runs, turned = (
+        Runs([parts[i].prepared for i in own], [parts[i].rates() for i in own]) for own in ((0, 1, 2), (1, 2, 0))
+    )
+    assert runs.rates(runs.counts) == runs.rates()
+    for _ in range(20):
+        entries = np.concatenate([rng.integers(0, 50, 50), rng.integers(50, 100, 50)])
+        seeds = rng.integers(0, 3, 3)
+        each = [metric.compute(predictions=scores[i][entries], references=labels[entries])["auroc"] for i in seeds]
+        counts = np.bincount(runs.rows()[np.concatenate([entries, 100 + seeds])], minlength=len(runs.counts))
+        assert runs.rates(counts)["auroc"].value == math.fsum(each) / 3
+        assert turned.rates(counts) == runs.rates(counts)  # so runs in any order have the same rows
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -698,7 +813,7 @@ def test_holm_against_adjusted_values(seed: int) -> None:
     for i, (name, value) in enumerate(sorted(p.items(), key=lambda pair: pair[1])):
         largest = max(largest, (6 - i) * value)
         expected[name] = largest > 0.05
-    assert not_rejected(p, 0.05) == expected
+    assert not_rejected(p, 0.95) == expected
 
 
 @pytest.mark.parametrize(

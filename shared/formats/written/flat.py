@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from numbers import Real
@@ -10,6 +11,7 @@ from typing import Any
 # entries of an evaluation that are records, not results
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
 RECORDS = frozenset({"evaluation", "comparison", "other", "samples", KINDS})
+_LONGEST = 250  # characters of a name, in MLflow
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
@@ -19,8 +21,9 @@ def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -
     near/cifar100/auroc.
 
     Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
-    plain, whether to replace characters that MLflow refuses in names with underscores: any but letters, digits,
-    underscore, dash, dot, blank and slash, such as the @ of accuracy@5.
+    plain, whether to make names that MLflow takes: underscores stand for all but ASCII letters, digits, underscores,
+    dashes, dots, blanks and slashes, such as the @ of accuracy@5, for dots at the beginning of a part, and for an empty
+    part; of a name of more than 250 characters, the end is replaced by a hash of the name.
     Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
 
     >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
@@ -32,7 +35,7 @@ def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -
     numbers: dict[str, float] = {}
     for path, value in _scalars(results):
         name = "/".join(filter(None, (prefix.rstrip("/"), *path)))
-        name = re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII) if plain else name
+        name = _plain(name) if plain else name
         if name in numbers:
             raise ValueError(f"results: expected one number of a name, got two of {name!r}")
         numbers[name] = value
@@ -60,6 +63,16 @@ def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
         name: {key: column[i] for key, column in columns.items() if _is_number(column[i])}
         for i, name in enumerate(names)
     }
+
+
+def _plain(name: str) -> str:
+    """A name that MLflow takes: its own path when normalised, of at most 250 characters."""
+    words = re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII).split("/")
+    plain = "/".join(re.sub(r"^\.+", lambda dots: "_" * len(dots[0]), word) or "_" for word in words)
+    if len(plain) <= _LONGEST:
+        return plain
+    end = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+    return f"{plain[: _LONGEST - 1 - len(end)]}_{end}"
 
 
 def _scalars(results: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], float]]:

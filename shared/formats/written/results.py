@@ -10,6 +10,7 @@ from typing import Any
 
 from ..json import parse_json
 from ..reasons import named
+from .decimals import decimal_text
 from .flat import KINDS
 
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
@@ -63,7 +64,7 @@ def value_text(value: Any, percent: bool = False) -> str:
     if isinstance(value, list):
         return ", ".join(value_text(one, percent) for one in value)
     if isinstance(value, float):
-        text = f"{100 * value:.2f}" if percent else f"{value:.6f}"
+        text = decimal_text(value, 2 if percent else 6, percent=percent)
         return text if percent or not value or float(text) else f"{value:.6g}"
     return str(value)
 

@@ -17,9 +17,11 @@
   // fraction or percent: one of them on a whole page, whatever is drawn anew
   const inPercent = {};
   const percentage = (share) => {
+    // rounded before it is multiplied, since a product is rounded, too
+    const text = (digits) => (100 * share.toFixed(digits + 2)).toFixed(digits);
     let digits = 1;  // more where one would read as 0 or 100, which it is not
-    while (digits < 12 && ![0, 1].includes(share) && [0, 100].includes(Math.abs(+(100 * share).toFixed(digits)))) digits += 1;
-    return (100 * share).toFixed(digits);
+    while (digits < 12 && ![0, 1].includes(share) && [0, 100].includes(Math.abs(+text(digits)))) digits += 1;
+    return text(digits);
   };
   const asShown = (cell, percent) => {
     const full = +cell.dataset.full;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ...formats.written.decimals import decimal_text
+
 MAX_PLACES = 17
 
 
@@ -29,5 +31,5 @@ def percentage(share: float) -> str:
     >>> percentage(0.66666), percentage(1.0), percentage(0.9997), percentage(0.0), percentage(0.0001)
     ('66.7', '100.0', '99.97', '0.0', '0.01')
     """
-    texts = (f"{100 * share:.{digits}f}" for digits in range(1, 13))
-    return next((text for text in texts if share in (0, 1) or float(text) not in (0, 100)), f"{100 * share:.12f}")
+    texts = [decimal_text(share, digits, percent=True) for digits in range(1, 13)]
+    return next((text for text in texts if share in (0, 1) or float(text) not in (0, 100)), texts[-1])

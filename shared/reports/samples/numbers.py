@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..directions import direction
+from ...formats.written.directions import direction
 from ..frame import Figure, data_table
 from .decisions import Decisions
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong, text_width
-from ..directions import direction_of
+from ...formats.written.directions import direction_of
 from .numbers import interval, rate, signed, with_arrow
 
 _LEAST_P = 0.001  # that is shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...formats.written.decimals import decimal_text
 from ..frame import values
 
 
@@ -26,7 +27,7 @@ def rate(value: float, percent: bool) -> str:
     >>> rate(0.70449, False), rate(0.70449, True)
     ('0.704', '70.45')
     """
-    return f"{100 * value:.2f}" if percent else number(value)
+    return decimal_text(value, 2, percent=True) if percent else number(value)
 
 
 def signed(value: float, percent: bool = False) -> str:
@@ -36,7 +37,8 @@ def signed(value: float, percent: bool = False) -> str:
     ('+0.250', '-0.013', '0.000', '-1.25', '0.00')
     """
     if percent:
-        return f"{100 * value:+.2f}" if value else "0.00"
+        text = decimal_text(value, 2, percent=True)
+        return f"+{text}" if value > 0 else text
     return values.signed(value).replace("−", "-")
 
 

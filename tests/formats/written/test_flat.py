@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import posixpath
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +53,35 @@ def test_plain_names() -> None:
         "_bung 1/U-Recall",
         "_bung 1/WI_OWOD__0.8",
     ]
+    assert list(flat({"./a": {"x": 1.0, "..": 2.0}, "/b//.c": 3.0}, "val", plain=True)) == [
+        "val/_/a/x",
+        "val/_/a/__",
+        "val/_/b/_/_c",
+    ]
+    long = [f"{'a' * 300}{end}" for end in "bc"]
+    assert [name[:233] for name in flat(dict.fromkeys(long, 1.0), plain=True)] == ["a" * 233] * 2
+
+
+def is_taken(name: str) -> bool:
+    """Whether MLflow 3.17 takes the name of a metric, on all systems."""
+    norm = posixpath.normpath(name)
+    is_path = norm == name and norm != "." and not norm.startswith(("..", "/"))
+    return is_path and len(name) <= 250 and re.fullmatch(r"[/\w.\- ]*", name, re.ASCII) is not None
+
+
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_mlflow_takes_every_name(name: str, load: Callable[..., Any]) -> None:
+    """Of every key and group, or two numbers would have one name, which is an error."""
+    columns, options = cases.draw(name, 0)
+    results = load(name, **options).compute(**columns)
+    rng, key = random.Random(name), next(iter(flat(results)))
+    for _ in range(200):
+        letters = "a1Ü/.. @:%_-\n~" if rng.random() < 0.5 else "ab../"
+        group, prefix = ("".join(rng.choices(letters, k=rng.choice([1, 2, 3, 5, 300]))) for _ in range(2))
+        grouped = {**results, "groups": {"group": [group, f"{group}b"], key: [1.0, 0.5]}}
+        numbers = flat(grouped, prefix, plain=True)
+        assert len(numbers) == len(flat(grouped, prefix))
+        assert [one for one in numbers if not is_taken(one)] == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""Flat results of a metric in training, where a few batches may lack a class that it needs: an error, or NaN."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..arrays.options import as_choice
+from ..formats.written.flat import flat
+from ..metric.prepared import MissingClassError
+
+WITHOUT_CLASS = ("raise", "nan")
+
+
+class FlatResults:
+    """The flat results of a metric: see `flat`; with "nan", NaN and one warning where a class is missing."""
+
+    def __init__(self, without_class: str) -> None:
+        """Take "raise" or "nan"."""
+        self._without_class = as_choice(without_class, "without_class", WITHOUT_CLASS)
+        self._names: list[str] = []
+        self._warned = False
+
+    def __call__(
+        self, metric: str, compute: Callable[[], Mapping[str, Any]], names: Callable[[], Iterable[str]]
+    ) -> dict[str, float]:
+        """The results of a computation of the metric of this name, and `names` of NaN if there were none before.
+
+        Raises the errors of the metric.
+        """
+        try:
+            numbers = flat(compute())
+        except ValueError as error:
+            # a metric that evaluate loaded has a class of its own
+            if self._without_class == "raise" or type(error).__name__ != MissingClassError.__name__:
+                raise
+            if not self._warned:
+                warnings.warn(f"{metric}: {error}; results are NaN", stacklevel=4)
+                self._warned = True
+            return dict.fromkeys(self._names or names(), math.nan)
+        self._names = [*numbers]
+        return numbers
