@@ -17,6 +17,7 @@ import pytest
 from openworld_metrics import OpenSetDetection, compare, evaluation, formats
 from openworld_metrics.command import cli
 from openworld_metrics.command.terminal.detectors import short_text
+from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.formats import Detections
 from tests.command.terminal import on_terminal
@@ -146,14 +147,16 @@ def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, 
     (tmp_path / "found.json").write_text(json.dumps([{**box, "score": score}]))
     files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
     code, _, errors = run(*files, "--known-classes", "cat", "--no-standard")
-    assert (code, errors) == (0, f"openworld-metrics: warning: {warning}\n" if warning else "")
+    warnings = [closed_set_note("--unknown-id", "--unknown-below"), *filter(None, [warning])]
+    assert (code, errors) == (0, "".join(f"openworld-metrics: warning: {line}\n" for line in warnings))
 
 
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
-    assert (code, errors.count("\n")) == (0, 1)
+    assert (code, errors.count("\n")) == (0, 2)
+    assert closed_set_note("--unknown-id", "--unknown-below") in errors
     assert "class 999 is predicted, but is neither in the data set nor --unknown-id (-1)" in errors
-    assert json.loads(output)["openset_metrics"]["U-Recall"] == 0.0
+    assert "U-Recall" not in json.loads(output)["openset_metrics"]
 
 
 def test_owod(made: Detections, run: Run) -> None:
@@ -392,8 +395,8 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     openset = json.loads(output)["openset_metrics"]
     assert (code, openset["U-Recall"], openset["Recall(Known)"]) == (0, 0.5, 1.0)
     assert errors == (
-        "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
-        " references spell it\n"
+        "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently count as one: airplane is"
+        " aeroplane\n"
     )
     (tmp_path / "set.txt").write_text("b\n")
     assert run(*where, "--image-set", "set.txt")[::2] == (
@@ -423,7 +426,8 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     assert results == json.loads(Path("x.json").read_text())
     options = {"confidence_level": 0.8, "n_resamples": 50, "random_state": 3}
     assert results["openset_metrics"] == expected(made, **options)["openset_metrics"]
-    assert results["other"] == expected(worse, **options)
+    assert results["other"] == expected(worse._replace(unknown_class_id=scenes.UNKNOWN_ID), **options)
+    assert results["other"]["openset_metrics"]["U-Recall"] == 0.0, "asked, since the first detector has the class"
     metric = OpenSetDetection(known_classes=scenes.KNOWN, unknown_class_id=scenes.UNKNOWN_ID, conf_threshold=0.001)
     both = made.predictions, worse.predictions
     assert results["comparison"] == compare(metric, *both, references=made.dataset.references, **options)
