@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...detection.closed_set import closed_set_note
 from ...evaluation.detection import Results, class_options
 from ...evaluation.image_errors import detection_errors
 from ...formats.boxes.dataset import Dataset, Detections
@@ -15,6 +16,8 @@ from ..frame import details, facts_html, report_html
 from .fates import decisions_section, fates_section, kinds_html
 from .images import examples_section, images_section
 from .numbers import all_numbers, all_of_classes, classes_section, headline_html, options_and_versions
+
+_CLOSED_SET = closed_set_note("--unknown-id", "--unknown-below")
 
 
 def write_report(
@@ -65,7 +68,8 @@ def write_report(
     text = report_html(
         "Open-set detection",
         "openworld-metrics detect",
-        _facts(dataset, known_classes, names[: len(both)], data),
+        _facts(dataset, options["known_classes"], names[: len(both)], data)
+        + ([] if any(error.says_unknown for error in errors.values()) else [_CLOSED_SET]),
         headline_html(detections, results, names, options),
         shown,
     )
