@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -57,31 +56,23 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
-def _warn_of_names(
-    words: Sequence[str],
-    detections: Sequence[Detections],
-    stated: int | None,
-    options: Mapping[str, Any],
-    names: Mapping[int, str] = MappingProxyType({}),
-) -> None:
-    """Warn of classes with two spellings, of one that is unknown by its name, and of predictions that cannot be.
-
-    Parameters: words, of the known classes; stated, the id of unknown if one is stated; names of the predicted classes.
-    """
-    classes, unknown = detections[0].dataset.classes, options["unknown_class_id"]
-    aliases = aliases_of(words, classes.values())
-    for one in detections:
+def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], options: Mapping[str, Any]) -> None:
+    """Warn of classes with two spellings, of one that is unknown by its name, and of predictions that cannot be."""
+    classes, words = several[0].dataset.classes, _words(arguments["names"])
+    names = read_names(words) if words else {}
+    known = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
+    aliases = aliases_of(known, classes.values())
+    for one in several:
         aliases |= one.aliases
     if aliases:
         pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
         warn(f"classes that COCO and Pascal VOC spell differently count as one: {pairs}")
-    named = [
-        (i, name) for i, name in {**classes, **names}.items() if means_unknown(name) and (i in names or i == unknown)
-    ]
-    if stated is None and named:
-        i, name = named[0]
-        warn(f"class {i}, {name!r}, is taken for the unknown class; --unknown-id N sets another")
-    if not any(says_unknown(one, options) for one in detections):
+    unknown = [i for i, name in names.items() if means_unknown(name)]
+    unknown += [i for i in classes if i == options["unknown_class_id"] and means_unknown(classes[i])]
+    if arguments["unknown_id"] is None and unknown:
+        name = {**classes, **names}[unknown[0]]
+        warn(f"class {unknown[0]}, {name!r}, is taken for the unknown class; --unknown-id N sets another")
+    if not any(says_unknown(one, options) for one in several):
         warn(closed_set_note("--unknown-id", "--unknown-below"))
 
 
@@ -134,17 +125,16 @@ def from_files(arguments: Mapping[str, Any], references: str, summarise: Summari
     both = [
         detections_of(arguments, references, arguments[name]) for name in ("predictions", "compare") if arguments[name]
     ]
-    classes, names = both[0].dataset.classes, _words(arguments["names"])
+    classes = both[0].dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     if any(one.unknown_class_id is not None for one in both):
         options["unknown_class_id"] = None  # it may be another class of the data set
     options = class_options({**options, "known_classes": known}, *both)
     known = options.pop("known_classes")
-    words = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
-    _warn_of_names(words, both, arguments["unknown_id"], options, read_names(names) if names else {})
     if any(says_unknown(one, options) for one in both):  # the other detector, too, is asked for unknown objects
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
     results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
+    _warn_of_names(arguments, both, options)
     if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
     return both, known, results, options
@@ -158,13 +148,9 @@ def from_model(arguments: Mapping[str, Any], references: str, summarise: Summari
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
     results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
-    detections, words = (
-        validator.detections,
-        [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])],
-    )
-    assert detections is not None
-    _warn_of_names(words, [detections], arguments["unknown_id"], validator.options)
-    return [detections], known, results, validator.options
+    detections = [one for one in [validator.detections] if one is not None]
+    _warn_of_names(arguments, detections, validator.options)
+    return detections, known, results, validator.options
 
 
 def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
