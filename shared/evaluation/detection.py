@@ -73,10 +73,11 @@ def evaluate_detections(
     Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
     compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; summarise,
     the function that summarises the metric with its images; options of the metric openset_detection, such as
-    unknown_class_id, iou_threshold, conf_threshold or protocol.
+    iou_threshold, conf_threshold or protocol, and unknown_class_id, by default that of a class whose name means it.
 
-    Returns "openset_metrics", the results of openset_detection, "standard_metrics", the results of `standard_metrics`,
-    and "kinds", the kind of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
+    Returns "openset_metrics", the results of openset_detection, without those that need a prediction called unknown if
+    none can be (see `closed_set_summary`), "standard_metrics", the results of `standard_metrics`, and "kinds", the kind
+    of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
     options = class_options({**options, "known_classes": list(known_classes)}, detections)
     openset = openset_summary(detections, progress=progress, summarise=summarise, **options)

@@ -74,7 +74,20 @@ def write_yolo(made: Detections, folder: Path, rng: np.random.Generator) -> tupl
     return places, {"unknown_class_id": scenes.UNKNOWN_ID}
 
 
-WRITERS = {"VOC": write_voc, "COCO": write_coco, "YOLO": write_yolo}
+def write_ids(made: Detections, folder: Path, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """YOLO's predictions, whose names tell what their ids mean, beside COCO's annotations."""
+    mixed = with_either_id(made, rng)
+    shifted = [
+        {**boxes, "labels": np.where(boxes["labels"] < 20, boxes["labels"] + 20, boxes["labels"])}
+        for boxes in mixed.predictions
+    ]
+    places, options = scenes.write_as_coco(mixed, folder), {"unknown_class_id": scenes.UNKNOWN_ID}
+    formats.write_yolo_predictions(made._replace(predictions=shifted), folder / "predictions")
+    names = {i + 20: name for i, name in CLASSES.items()}
+    return {**places, "predictions": folder / "predictions", "classes": names}, options
+
+
+WRITERS = {"VOC": write_voc, "COCO": write_coco, "YOLO": write_yolo, "names": write_ids}
 
 
 def numbers(found: Detections, known: list[str], **options: Any) -> dict[str, Any]:
