@@ -15,7 +15,6 @@ from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection.report import write_report
 from .detections import (
-    detections_of,
     files_read,
     from_files,
     from_model,
@@ -63,9 +62,8 @@ on a terminal, JSON in a pipe.
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
 @click.option(
     "--unknown-id",
-    default=OpenSetDetection.unknown_class_id,
-    show_default=True,
-    help='The detector\'s class for "unknown".',
+    type=int,
+    help='The detector\'s class for "unknown".  [default: the class of such a name, or else -1]',
 )
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
@@ -97,10 +95,10 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         check_folder(nearest_folder(report))
         if report.is_dir():
             check_file(report / "index.html")
-    other = None if arguments["compare"] is None else detections_of(arguments, references, arguments["compare"])
     quick = QuickIntervals()
-    detections, known, results, options = run(arguments, references, quick)
-    for each in filter(None, (detections, other)):
+    both, known, results, options = run(arguments, references, quick)
+    detections, other = both[0], both[1] if len(both) > 1 else None
+    for each in both:
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))
     if other is not None:

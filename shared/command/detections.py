@@ -9,11 +9,12 @@ from typing import Any
 import click
 import numpy as np
 
+from ..detection.closed_set import closed_set_note
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import Summarise, evaluate_detections
+from ..evaluation.detection import Summarise, class_options, evaluate_detections, says_unknown
 from ..evaluation.validator import OpenSetValidator
-from ..formats.boxes.aliases import aliases_of
+from ..formats.boxes.aliases import aliases_of, means_unknown
 from ..formats.boxes.class_names import read_names
 from ..formats.boxes.dataset import Detections
 from ..formats.boxes.named import class_ids
@@ -22,7 +23,8 @@ from ..formats.boxes.yolo.data import class_names, read_yaml
 from .messages import warn
 from .options import read_options
 
-Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
+# the detections of one detector or of two, known classes, results of the first, options
+Run = tuple[list[Detections], list[int], Any, dict[str, Any]]
 _IOU_OF_A_MODEL = (
     "--iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
     " boxes are matched at --iou-threshold"
@@ -54,11 +56,24 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
-def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
-    """Warn of class names that the references spell differently."""
+def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], options: Mapping[str, Any]) -> None:
+    """Warn of classes with two spellings, of one that is unknown by its name, and of predictions that cannot be."""
+    classes, words = several[0].dataset.classes, _words(arguments["names"])
+    names = read_names(words) if words else {}
+    known = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
+    aliases = aliases_of(known, classes.values())
+    for one in several:
+        aliases |= one.aliases
     if aliases:
         pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
-        warn(f"classes that COCO and Pascal VOC spell differently: {pairs}, as the references spell it")
+        warn(f"classes that COCO and Pascal VOC spell differently count as one: {pairs}")
+    unknown = [i for i, name in names.items() if means_unknown(name)]
+    unknown += [i for i in classes if i == options["unknown_class_id"] and means_unknown(classes[i])]
+    if arguments["unknown_id"] is None and unknown:
+        name = {**classes, **names}[unknown[0]]
+        warn(f"class {unknown[0]}, {name!r}, is taken for the unknown class; --unknown-id N sets another")
+    if not any(says_unknown(one, options) for one in several):
+        warn(closed_set_note("--unknown-id", "--unknown-below"))
 
 
 def place_of_references(arguments: Mapping[str, Any]) -> str:
@@ -89,7 +104,7 @@ def files_read(arguments: Mapping[str, Any], references: str) -> Iterator[Path]:
 
 
 def detections_of(arguments: Mapping[str, Any], references: str, predictions: str) -> Detections:
-    """The detections of one detector. Warns of class names with two spellings."""
+    """The detections of one detector."""
     names = _words(arguments["names"])
     detections = read_detections(
         predictions,
@@ -102,23 +117,27 @@ def detections_of(arguments: Mapping[str, Any], references: str, predictions: st
         one_based=not arguments["voc_from_zero"],
         score_field=arguments["score_field"],
     )
-    named = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
-    _warn_of_aliases({**aliases_of(named, detections.dataset.classes.values()), **detections.aliases})
     return detections
 
 
 def from_files(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
-    """Read detections from the files in the arguments, and compute their results."""
-    detections = detections_of(arguments, references, arguments["predictions"])
-    classes = detections.dataset.classes
+    """Read the detections of one detector, or of two, from the files in the arguments, and compute their results."""
+    both = [
+        detections_of(arguments, references, arguments[name]) for name in ("predictions", "compare") if arguments[name]
+    ]
+    classes = both[0].dataset.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
-    if detections.unknown_class_id is not None:
-        options["unknown_class_id"] = detections.unknown_class_id
-    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
-    results = evaluate_detections(detections, known, **shown, **options)
+    if any(one.unknown_class_id is not None for one in both):
+        options["unknown_class_id"] = None  # it may be another class of the data set
+    options = class_options({**options, "known_classes": known}, *both)
+    known = options.pop("known_classes")
+    if any(says_unknown(one, options) for one in both):  # the other detector, too, is asked for unknown objects
+        both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
+    results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
+    _warn_of_names(arguments, both, options)
     if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
-    return detections, known, results, options
+    return both, known, results, options
 
 
 def from_model(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
@@ -128,9 +147,14 @@ def from_model(arguments: Mapping[str, Any], references: str, summarise: Summari
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
-    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
-    results = validator.validate(arguments["split"] or "val", **shown)
-    return validator.detections, known, results, validator.options
+    results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
+    detections = [one for one in [validator.detections] if one is not None]
+    _warn_of_names(arguments, detections, validator.options)
+    return detections, known, results, validator.options
+
+
+def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
+    return {"standard": arguments["standard"], "progress": True, "summarise": summarise}
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

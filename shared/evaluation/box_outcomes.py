@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..detection.words import (
     outcomes_in_words,
 )
 from ..formats.boxes.dataset import Detections
+from .detection import class_options
 
 
 class BoxOutcome(NamedTuple):
@@ -47,6 +49,7 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
     Parameters: detections; rules of the metric.
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
+    rules = Rules(**class_options(asdict(rules), detections))
     state = reduce_boxes(detections.predictions, detections.dataset.references)
     outcomes = openset_outcomes(state, rules)
     predicted, true = outcomes_in_words(outcomes)

@@ -6,11 +6,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..comparison import compare
+from ..detection.closed_set import closed_set_comparison, closed_set_summary
 from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
+from ..formats.boxes.aliases import one_id_each
 from ..formats.boxes.dataset import Detections
-from ..formats.boxes.named import with_names_in_tables
+from ..formats.boxes.named import unknown_id, with_names_in_tables
 from ..formats.written.aligned import Paint, aligned, plain, quiet, strong
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
@@ -69,15 +73,14 @@ def evaluate_detections(
     Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
     compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; summarise,
     the function that summarises the metric with its images; options of the metric openset_detection, such as
-    unknown_class_id, iou_threshold, conf_threshold or protocol.
+    iou_threshold, conf_threshold or protocol, and unknown_class_id, by default that of a class whose name means it.
 
-    Returns "openset_metrics", the results of openset_detection, "standard_metrics", the results of `standard_metrics`,
-    and "kinds", the kind of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
+    Returns "openset_metrics", the results of openset_detection, without those that need a prediction called unknown if
+    none can be (see `closed_set_summary`), "standard_metrics", the results of `standard_metrics`, and "kinds", the kind
+    of each key (see `Summary.kinds`). Raises TypeError and ValueError as the metric does.
     """
-    options = with_unknown_id(detections, options)
-    openset = openset_summary(
-        detections, known_classes=list(known_classes), progress=progress, summarise=summarise, **options
-    )
+    options = class_options({**options, "known_classes": list(known_classes)}, detections)
+    openset = openset_summary(detections, progress=progress, summarise=summarise, **options)
     results = {
         "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
         KINDS: openset.kinds(),
@@ -86,7 +89,7 @@ def evaluate_detections(
         return results
     # of known classes, what is below either threshold is left out, or called unknown, which is left out
     lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
-    closed = standard_metrics(detections, known_classes, conf_threshold=lowest)
+    closed = standard_metrics(detections, options["known_classes"], conf_threshold=lowest)
     kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
     return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
 
@@ -98,7 +101,7 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
     "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
-    options = with_unknown_id(detections, options)
+    options = class_options(options, detections)
     return with_names_in_tables(
         openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
     )
@@ -114,14 +117,16 @@ def openset_summary(
     """The `Summary` of `openset_metrics`, without names and sizes."""
     if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
         raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
-    metric = OpenSetDetection(**with_unknown_id(detections, options))
+    options = class_options(options, detections)
+    metric = OpenSetDetection(**options)
     true, predicted = detections.dataset.references, detections.predictions
     with progress_bar(total=len(true), unit=" images", shown=progress) as bar:
         for start in range(0, len(true), BATCH):
             part = slice(start, start + BATCH)
             metric.add_batch(predictions=predicted[part], references=true[part])
             bar.update(len(true[part]))
-    return summarise(metric)
+    summary = summarise(metric)
+    return summary if says_unknown(detections, options) else closed_set_summary(summary, metric)
 
 
 def compare_detections(
@@ -144,26 +149,58 @@ def compare_detections(
         raise ValueError("first, second: expected classes of the same ids and names, got others")
     drawn: dict[str, Any] = {name: options.pop(name) for name in ("n_resamples", "random_state") if name in options}
     drawn |= {} if confidence_level is None else {"confidence_level": confidence_level}
-    if first.unknown_class_id != second.unknown_class_id:
-        raise ValueError("first, second: expected boxes called unknown to have one id, got two")
-    options = with_unknown_id(first, options)
-    metric = OpenSetDetection(known_classes=list(known_classes), **options)
+    options = class_options({**options, "known_classes": list(known_classes)}, first, second)
+    metric = OpenSetDetection(**options)
     one, other = (
         {"predictions": detector.predictions, "references": detector.dataset.references} for detector in (first, second)
     )
-    return compare(metric, one, other, **drawn)
+    table = compare(metric, one, other, **drawn)
+    openset = says_unknown(first, options) or says_unknown(second, options)
+    return table if openset else closed_set_comparison(table, metric)
 
 
-def with_unknown_id(detections: Detections, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with the id of boxes called unknown, if they got a new one. Raises ValueError if options have another."""
-    new = detections.unknown_class_id
-    if new is None:
-        return dict(options)
-    if options.get("unknown_class_id", new) != new:
-        got = options["unknown_class_id"]
-        name = detections.dataset.classes.get(got, "another")
-        raise ValueError(f"unknown_class_id: expected {new}, as of the detections, got {got}, which is class {name!r}")
-    return {**options, "unknown_class_id": new}
+def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[str, Any]:
+    """Options of the metric with the id of boxes called unknown, and one id for each known class.
+
+    Parameters: options, where unknown_class_id may be missing or None; it is then the id of `Detections`, or as of
+    `unknown_id`; detections on one data set. Raises ValueError if options state another id than that of the detections,
+    and if a known class is unknown by its name.
+    """
+    classes, stated = detections[0].dataset.classes, options.get("unknown_class_id")
+    new = {one.unknown_class_id for one in detections if one.unknown_class_id is not None}
+    if len(new) > 1:
+        raise ValueError("first, second: expected boxes called unknown to have one id, got two")
+    if new and stated is not None and stated not in new:
+        expected, name = min(new), classes.get(stated, "another")
+        raise ValueError(
+            f"unknown_class_id: expected {expected}, as of the detections, got {stated}, which is class {name!r}"
+        )
+    own = min(new, default=stated)
+    if own is None:
+        own = unknown_id(classes, predicted_classes(*detections))
+    first = one_id_each(classes)
+    named = [name for name in ("known_classes", "previously_known") if first and options.get(name) is not None]
+    ids = {name: [*dict.fromkeys(first.get(i, i) for i in options[name])] for name in named}
+    options = {**options, "unknown_class_id": own, **ids}
+    if stated is None and own in classes and own in (options.get("known_classes") or ()):
+        raise ValueError(
+            f"known_classes: expected them without class {own}, since its name, {classes[own]!r}, means unknown; if it"
+            " is a known class, state which is the unknown one with unknown_class_id, the command's --unknown-id"
+        )
+    return options
+
+
+def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
+    """Whether predictions can be unknown: by their class, by a class that is listed, or by a low confidence."""
+    unknown = options["unknown_class_id"]
+    listed = detections.unknown_class_id is not None or unknown in detections.dataset.classes
+    return options.get("unknown_below") is not None or listed or unknown in predicted_classes(detections)
+
+
+def predicted_classes(*detections: Detections) -> set[int]:
+    """The class ids of the predictions."""
+    labels = [boxes["labels"] for one in detections for boxes in one.predictions]
+    return {*np.unique(np.concatenate([np.zeros(0, np.int64), *labels])).tolist()}
 
 
 def summary(
@@ -186,7 +223,7 @@ def summary(
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
-        meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
+        meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "mAP" in rows else _MEANINGS)
         lines = [
             [key, *_with_ends(rows, key, key in in_percent, text), quiet(meanings.get(key, ""))]
             for key in rows

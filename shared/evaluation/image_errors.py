@@ -15,6 +15,7 @@ from ..detection.openset_detection import OpenSetDetection, reduce_boxes
 from ..detection.outcomes import IS_RIGHT
 from ..detection.prepared_images import PreparedImages
 from ..formats.boxes.dataset import Detections
+from .detection import class_options, says_unknown
 
 FOUND, OBJECT = "found", "object"
 OF_NO_OBJECT = (
@@ -52,11 +53,12 @@ class DetectionErrors:
     fates: the number of objects with each of `FATES`
     kinds: the number of predictions with each of `FALSE_POSITIVES`
     confused: the number of unknown objects of one class (first) that were called a known class (second)
-    by_class: the table by class, with fates
+    by_class: the table by class, with fates, and a row for unknown if predictions can be
     errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
     """
 
-    def __init__(self, state: DetectionState, prepared: PreparedImages) -> None:
+    def __init__(self, state: DetectionState, prepared: PreparedImages, says_unknown: bool = True) -> None:
+        self.says_unknown = says_unknown
         errors, outcomes = prepared.errors, prepared.matched.outcomes
         if errors is None:
             raise ValueError("errors: expected True, got False")
@@ -68,7 +70,8 @@ class DetectionErrors:
         self._kinds = np.where(IS_RIGHT[outcomes.outcome], _FOUND_KIND, errors.kinds)  # −1: it counts nowhere
         self.fates = {fate: int(column.sum()) for fate, column in self._by_image.items()}
         self.kinds = {kind: int(errors.by_image[f"FP {kind}"].sum()) for kind in FALSE_POSITIVES}
-        self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
+        table = {**prepared.matched.table_by_class(), **errors.table_by_class()}
+        self.by_class = {name: column if says_unknown else column[:-1] for name, column in table.items()}
         wrong = [column for (_, fate), column in self._by_image.items() if fate != FOUND]
         self._false = {kind: errors.by_image[f"FP {kind}"] for kind in OF_NO_OBJECT}
         self.errors = np.sum([*wrong, *self._false.values()], axis=0)
@@ -139,4 +142,6 @@ def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
     """
     state = reduce_boxes(detections.predictions, detections.dataset.references)
     tables = {"conf_list": None, "recall_level": None, "confidence_level": None, "recall_budgets": ()}
-    return DetectionErrors(state, OpenSetDetection(**{**options, **tables, "errors": True}).prepare(state))
+    options = class_options(options, detections)
+    prepared = OpenSetDetection(**{**options, **tables, "errors": True}).prepare(state)
+    return DetectionErrors(state, prepared, says_unknown(detections, options))

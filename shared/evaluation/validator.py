@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.rules import Rules
 from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..formats.boxes.named import class_ids
 from ..formats.boxes.yolo.data import read_yolo_data
-from .detection import DEFAULT_CONF, Results, Summarise, evaluate_detections, save_results
+from .detection import DEFAULT_CONF, Results, Summarise, class_options, evaluate_detections, save_results
 from .progress import progress_bar
 
 
@@ -30,7 +29,7 @@ class OpenSetValidator:
         verbose=) that returns a list of one result with boxes.xyxy in pixels, boxes.conf and boxes.cls
     data: the data.yaml of a YOLO data set
     known_classes: ids or names of the classes that the model knows; all other objects are unknown
-    unknown_class_id: the model's class for "unknown"
+    unknown_class_id: the model's class for "unknown"; by default that of a name which means it, or else −1
     conf: predictions with a lower confidence are left out, by the model and by the metrics
     iou: the threshold of the model's non-maximum suppression; boxes are matched at the option iou_threshold
     predict: further arguments of the model's predict, such as imgsz or device
@@ -44,7 +43,7 @@ class OpenSetValidator:
         model: Any,
         data: str | Path,
         known_classes: Sequence[int | str],
-        unknown_class_id: int = Rules.unknown_class_id,
+        unknown_class_id: int | None = None,
         conf: float = DEFAULT_CONF,
         iou: float = 0.6,
         *,
@@ -76,6 +75,8 @@ class OpenSetValidator:
         known = class_ids(self.known_classes, dataset.classes)
         model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
+        options = class_options({**self.options, "known_classes": known}, self.detections)
+        self.options = {name: value for name, value in options.items() if name != "known_classes"}
         return evaluate_detections(self.detections, known, standard=standard, summarise=summarise, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:

@@ -41,18 +41,21 @@ def with_intervals(page: Page, done: Computation) -> Computation:
     would take too long.
     """
     level = _level_of(done) or LEVEL
-    detectors = {}
+    alone = {}
     for name, one in done.detectors.items():
         options = {**one.options, "confidence_level": level}
         check_costs(drawn_costs(_steps(page, one), _passes(done)))
         metric = page.metric(**options)
-        detectors[name] = one._replace(summary=metric.summary(**one.columns), options=options)
+        alone[name] = one._replace(summary=metric.summary(**one.columns), options=options)
+    detectors, _ = page.asked(alone)
+    kept = {key for one in detectors.values() for key in one.summary.rates()}
     pairs = {}
     for first, second in combinations(done.detectors, 2):
         models = (detectors[first], detectors[second])
         parts = (page.metric(**one.options).prepared(**one.columns) for one in models)
         drawn = differences_of_parts(*parts, n_resamples=page.metric.options["n_resamples"], random_state=0)
-        pairs[first, second] = compared(drawn, level).rows()
+        rows = compared(drawn, level).rows()
+        pairs[first, second] = {key: row for key, row in rows.items() if key in kept}
     return done._replace(detectors=detectors, pairs=pairs)
 
 

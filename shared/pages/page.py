@@ -69,10 +69,11 @@ class Sample(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Options that follow from the data, and a sentence that gives the reason."""
+    """Options that follow from the data, a sentence that gives the reason, and notes that hold for any options."""
 
     options: Mapping[str, Any]
     reason: str
+    notes: Sequence[str] = ()
 
 
 class Page(NamedTuple):
@@ -84,7 +85,9 @@ class Page(NamedTuple):
     samples: real data, the first of which is computed when the page opens
     examples: tables to type in, which come after the real data
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
+    derived: the names of these options
     joined: completes the data of each input from the other inputs
+    asked: leaves out of the results of the detectors what could not be asked of them, with a sentence that says why
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
@@ -129,6 +132,8 @@ class Page(NamedTuple):
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     joined: Callable[[Sequence[Data]], list[Data]] = list
+    derived: tuple[str, ...] = ()
+    asked: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (detectors, "")
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property

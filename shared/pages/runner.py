@@ -118,12 +118,14 @@ class Runner:
         detectors = {}
         for name, one in arguments.items():
             try:
-                detectors[name] = self.compute(one.columns, options, len(arguments))
+                computed = self.compute(one.columns, options, len(arguments))
+                detectors[name] = computed._replace(classes=one.classes)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{name}: {error}" if len(arguments) > 1 else str(error)) from None
         recipe = recipe_of(reading, form.files, self.folder / "examples")
         left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
-        return Computation(arguments, detectors, recipe, left_out)
+        asked, why = self.page.asked(detectors)
+        return Computation(arguments, asked, recipe, " ".join(filter(None, [left_out, why])))
 
     def _check_sides(self, options: Mapping[str, Any], has_groups: bool) -> None:
         """Raise ValueError for labels with another meaning beside groups, of which labels tell the known samples."""

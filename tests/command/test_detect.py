@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import html
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import pytest
 from openworld_metrics import OpenSetDetection, compare, evaluation, formats
 from openworld_metrics.command import cli
 from openworld_metrics.command.terminal.detectors import short_text
+from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.formats import Detections
 from tests.command.terminal import on_terminal
@@ -146,14 +148,16 @@ def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, 
     (tmp_path / "found.json").write_text(json.dumps([{**box, "score": score}]))
     files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
     code, _, errors = run(*files, "--known-classes", "cat", "--no-standard")
-    assert (code, errors) == (0, f"openworld-metrics: warning: {warning}\n" if warning else "")
+    warnings = [closed_set_note("--unknown-id", "--unknown-below"), *filter(None, [warning])]
+    assert (code, errors) == (0, "".join(f"openworld-metrics: warning: {line}\n" for line in warnings))
 
 
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
-    assert (code, errors.count("\n")) == (0, 1)
+    assert (code, errors.count("\n")) == (0, 2)
+    assert closed_set_note("--unknown-id", "--unknown-below") in errors
     assert "class 999 is predicted, but is neither in the data set nor --unknown-id (-1)" in errors
-    assert json.loads(output)["openset_metrics"]["U-Recall"] == 0.0
+    assert "U-Recall" not in json.loads(output)["openset_metrics"]
 
 
 def test_owod(made: Detections, run: Run) -> None:
@@ -392,8 +396,8 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     openset = json.loads(output)["openset_metrics"]
     assert (code, openset["U-Recall"], openset["Recall(Known)"]) == (0, 0.5, 1.0)
     assert errors == (
-        "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
-        " references spell it\n"
+        "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently count as one: airplane is"
+        " aeroplane\n"
     )
     (tmp_path / "set.txt").write_text("b\n")
     assert run(*where, "--image-set", "set.txt")[::2] == (
@@ -423,7 +427,8 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     assert results == json.loads(Path("x.json").read_text())
     options = {"confidence_level": 0.8, "n_resamples": 50, "random_state": 3}
     assert results["openset_metrics"] == expected(made, **options)["openset_metrics"]
-    assert results["other"] == expected(worse, **options)
+    assert results["other"] == expected(worse._replace(unknown_class_id=scenes.UNKNOWN_ID), **options)
+    assert results["other"]["openset_metrics"]["U-Recall"] == 0.0, "asked, since the first detector has the class"
     metric = OpenSetDetection(known_classes=scenes.KNOWN, unknown_class_id=scenes.UNKNOWN_ID, conf_threshold=0.001)
     both = made.predictions, worse.predictions
     assert results["comparison"] == compare(metric, *both, references=made.dataset.references, **options)
@@ -451,3 +456,64 @@ def test_wrong_pairs(name: str, made: Detections, run: Run) -> None:
     code, output, errors = run(*([] if "--model" in arguments else FILES), *CLASSES, *arguments)
     assert (code, output, errors.count("\n")) == (2, "", 1)
     assert message in errors
+
+
+@pytest.mark.parametrize("protocol", [[], ["--protocol", "owod", "--recall-level", "none"]], ids=["ow-dln", "owod"])
+def test_a_detector_without_an_unknown_class(protocol: list[str], made: Detections, run: Run) -> None:
+    """No number says 0.000 of a question that was not asked: in JSON, text, files and the report, and one line why."""
+    known = [{**boxes, "labels": boxes["labels"] % 3} for boxes in made.predictions]
+    for name, found in (("closed", known), ("other", [{**boxes, "labels": boxes["labels"] * 0} for boxes in known])):
+        formats.write_yolo_predictions(made._replace(predictions=found), name)
+    note = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
+    asked = ["--predictions", "closed", "--references", "data.yaml", "--known-classes", "0", "1", "2", *protocol]
+    drawn = ["--confidence-level", 0.9, "--n-resamples", 20, "--per-class", "--errors"]
+    written = ["--save", "x.json", "--save", "x.txt", "--report", "report"]
+    for more in ([], ["--compare", "other"]):
+        code, output, errors = run(*asked, *drawn, *written, *more)
+        assert (code, errors) == (0, note)
+        results = json.loads(output)
+        assert results == json.loads(Path("x.json").read_text())
+        assert "A-OSE" in results["openset_metrics"]
+        texts = [
+            output,
+            Path("x.txt").read_text(),
+            Path("report/index.html").read_text().replace(html.escape(note[28:-1]), ""),
+        ]
+        assert not re.search(r"U-(Recall|AP|F1)", "".join(texts))
+        assert "unknown" not in results["openset_metrics"]["per_class"]["name"]
+        page = Path("report/index.html").read_text()
+        assert page.count("no prediction is unknown, and no class is called so") == 1
+        assert "<b>0 %</b> were found" not in page
+        assert " % were " in page
+    shown = on_terminal([*map(str, ("detect", *asked))], Path())
+    assert "no prediction is unknown" in shown
+    assert "U-Recall  " not in shown
+    assert "A-OSE" in shown
+    assert run(*asked, "--unknown-below", "0.3")[2] == ""
+
+
+def test_names_are_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """A data set with both spellings, and a class called unknown."""
+    names = {1: "sofa", 2: "couch", 3: "yak", 9: "Unknown"}
+    boxes = [[0, 0, 8, 8], [20, 20, 8, 8], [40, 40, 8, 8]]
+    true = [{"id": i, "image_id": 1, "category_id": k, "bbox": box} for i, (k, box) in enumerate(zip((1, 2, 3), boxes))]
+    found = [{"image_id": 1, "category_id": k, "bbox": box, "score": 0.9} for k, box in zip((2, 1, 9), boxes)]
+    categories = [{"id": i, "name": name} for i, name in names.items()]
+    content = {"images": [{"id": 1, "width": 50, "height": 50}], "annotations": true, "categories": categories}
+    monkeypatch.chdir(tmp_path)
+    Path("true.json").write_text(json.dumps(content))
+    Path("found.json").write_text(json.dumps(found))
+    asked = ["--predictions", "found.json", "--references", "true.json", "--compare", "found.json"]
+    spelled = "warning: classes that COCO and Pascal VOC spell differently count as one: couch is sofa\n"
+    unknown = "warning: class 9, 'Unknown', is taken for the unknown class; --unknown-id N sets another\n"
+    for known in (["couch"], ["sofa"], ["2"], ["1", "2"]):
+        code, output, errors = run(*asked, "--known-classes", *known)
+        assert (code, errors) == (0, f"openworld-metrics: {spelled}openworld-metrics: {unknown}")
+        counts = json.loads(output)["openset_metrics"]
+        assert [counts[name] for name in ("TP_known", "TP_unknown", "total_known")] == [2, 1, 2]
+    code, output, errors = run(*asked, "--known-classes", "sofa", "Unknown")
+    assert (code, output) == (2, "")
+    assert "known_classes: expected them without class 9, since its name, 'Unknown', means unknown" in errors
+    code, output, errors = run(*asked, "--known-classes", "sofa", "Unknown", "--unknown-id", "3")
+    assert (code, errors) == (0, f"openworld-metrics: {spelled}")
+    assert json.loads(output)["openset_metrics"]["TP_known"] == 2

@@ -29,8 +29,13 @@ def detection_text(
     first, second = places
     alone = {name: value for name, value in results.items() if name != "comparison"}
     if "comparison" not in results or second is None:
-        rates = {key: value for key, value in (quick.results or {}).items() if not isinstance(value, Mapping)}
-        alone["openset_metrics"] = {**results["openset_metrics"], **rates}
+        openset = results["openset_metrics"]
+        rates = {
+            key: value
+            for key, value in (quick.results or {}).items()
+            if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
+        }
+        alone["openset_metrics"] = {**openset, **rates}
         note = f"\n\n{quick.note}" if quick.note else ""
         return for_people(
             lambda paint: summary(alone, percent, paint=paint, text=short_text) + painted(quiet(note), paint)

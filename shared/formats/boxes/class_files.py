@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import check_flat, files_in
 from ..reasons import reason
-from .aliases import aliases_of, spelling
+from .aliases import UNKNOWN, aliases_of, class_key, means_unknown, spelling
 from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, split_by_image
+from .named import unknown_id
 
-UNKNOWN = "unknown"
 _PREFIX = re.compile(r"comp\d_det_[^_]+_")
 
 
@@ -28,8 +27,8 @@ def are_class_files(folder: Path, dataset: Dataset) -> bool:
     stems = [path.stem for path in files_in(folder, TXT)]
     if any(_PREFIX.match(stem) for stem in stems):
         return True
-    images, classes = find_image(dataset), {*dataset.classes.values(), UNKNOWN}
-    if any(stem not in images and spelling(stem, classes) is not None for stem in stems):
+    images, classes = find_image(dataset), {class_key(name) for name in dataset.classes.values()}
+    if any(stem not in images and (class_key(stem) in classes or means_unknown(stem)) for stem in stems):
         return True
     # if no file name is a known class, the lines must begin with images
     return not any(stem in images for stem in stems) and any(map(images.__contains__, _first_words(folder)))
@@ -43,40 +42,44 @@ def _first_words(folder: Path) -> Iterator[str]:
 
 
 def read_class_files(
-    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = UNKNOWN_CLASS_ID, one_based: bool = True
+    folder: str | Path, dataset: Dataset, *, unknown_class_id: int | None = None, one_based: bool = True
 ) -> Detections:
     """Read a folder of Pascal VOC results, one file for each class.
 
-    Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or "unknown";
-    dataset, with the images that the lines name, by their names or the end of them; unknown_class_id, the id of boxes
-    in the file of "unknown", or a new one if the data set has another class of that number; one_based, False for pixels
-    that count from 0.
+    Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or by a name that
+    means unknown; dataset, with the images that the lines name, by their names or the end of them; unknown_class_id,
+    the id of boxes in the file of unknown, or a new one if the data set has another class of that number, by default
+    that of the data set's class of such a name, or else −1; one_based, False for pixels that count from 0.
 
     Returns the predictions of the data set's images, none for an image without a line. Raises ValueError, with file and
     line, for a file that names no class, a second file of a class, a line without six fields, a malformed number, and
     an image that the data set lacks.
     """
     files = _files_by_class(Path(folder), dataset)
-    taken = dataset.classes.get(unknown_class_id, UNKNOWN) != UNKNOWN
-    unknown = 1 + max(dataset.classes) if taken else None
-    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown_class_id if unknown is None else unknown}
+    if unknown_class_id is None:
+        unknown_class_id = unknown_id(dataset.classes, ())
+    taken = not means_unknown(dataset.classes.get(unknown_class_id, UNKNOWN))
+    unknown = 1 + max(dataset.classes) if taken else unknown_class_id
+    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown}
     images = find_image(dataset)
     tables = [_read(path, images, one_based) for path in files.values()]
     labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
     rows = np.concatenate([np.zeros((0, 6)), *tables])
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
-    aliases = aliases_of(map(_class_of, files.values()), files)
-    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown)
+    aliases = aliases_of([_class_of(path) for path in files.values()], dataset.classes.values())
+    says_unknown = taken or UNKNOWN in files
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown if says_unknown else None)
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
     """The files by the names of their classes in the data set."""
     check_flat(folder, TXT)
-    classes = {*dataset.classes.values(), UNKNOWN}
     files: dict[str, Path] = {}
     for path in files_in(folder, TXT):
-        name = spelling(_class_of(path), classes)
+        name = spelling(_class_of(path), dataset.classes.values())
+        if name is None and means_unknown(_class_of(path)):
+            name = UNKNOWN
         if name is None:
             raise ValueError(
                 f"{path}: expected the name of a class of the references, or unknown, got {_class_of(path)!r};"

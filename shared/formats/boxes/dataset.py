@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import matched, places_by_end, without_suffix
-from .aliases import aliases_of
+from .aliases import aliases_of, class_key, means_unknown, one_id_each
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
 Boxes = dict[str, np.ndarray]
 Size = tuple[int, int]
 
 
-class Dataset(NamedTuple):
+class _Dataset(NamedTuple):
+    names: list[str]
+    references: list[Boxes]
+    classes: dict[int, str]
+    paths: list[Path | None]
+    sizes: list[Size | None]
+    ids: list[int | str]
+
+
+class Dataset(_Dataset):
     """Images and their true boxes; every field has an entry for each image, in one order.
+
+    Both spellings of a class, COCO's and Pascal VOC's, are one class: its objects have the id of the first.
 
     names: the path of each image in its folder, without the suffix, such as "val/000001"
     references: for each image, {"boxes": (m, 4) x1, y1, x2, y2 in pixels, "labels": (m,) class ids, "ignored": (m,)
@@ -30,28 +41,51 @@ class Dataset(NamedTuple):
     ids: the image ids in COCO results
     """
 
-    names: list[str]
-    references: list[Boxes]
-    classes: dict[int, str]
-    paths: list[Path | None]
-    sizes: list[Size | None]
-    ids: list[int | str]
+    __slots__ = ()
+
+    def __new__(cls, *fields: Any, **named: Any) -> Dataset:
+        """Give each class one id."""
+        self = super().__new__(cls, *fields, **named)
+        return self._replace(references=_with_ids(self.references, one_id_each(self.classes)))
 
 
-class Detections(NamedTuple):
-    """A detector's predictions on the images of a data set.
-
-    dataset: the images and their true boxes
-    predictions: for each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
-    aliases: predicted class names that the data set spells differently, each with the data set's spelling
-    unknown_class_id: the class id of boxes called unknown, if they got a new one, since the data set uses the
-        detector's for another class
-    """
-
+class _Detections(NamedTuple):
     dataset: Dataset
     predictions: list[Boxes]
     aliases: Mapping[str, str] = MappingProxyType({})
     unknown_class_id: int | None = None
+
+
+class Detections(_Detections):
+    """A detector's predictions on the images of a data set.
+
+    dataset: the images and their true boxes
+    predictions: for each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
+    aliases: class names in a second spelling, each with the first of the data set
+    unknown_class_id: the class id of boxes called unknown, if the names of the predicted classes tell, or if it is a
+        new one, since the data set uses the detector's for another class
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *fields: Any, **named: Any) -> Detections:
+        """Give each class the data set's id."""
+        self = super().__new__(cls, *fields, **named)
+        classes = self.dataset.classes
+        return self._replace(
+            predictions=_with_ids(self.predictions, one_id_each(classes)),
+            aliases={**aliases_of(classes.values(), classes.values()), **self.aliases},
+        )
+
+
+def _with_ids(images: list[Boxes], ids: Mapping[int, int]) -> list[Boxes]:
+    """Boxes with other class ids; ids that are not among these stay as they are."""
+    if not ids:
+        return images
+    return [
+        {**boxes, "labels": np.asarray([ids.get(label, label) for label in boxes["labels"].tolist()], dtype=np.int64)}
+        for boxes in images
+    ]
 
 
 def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None = None) -> Boxes:
@@ -149,34 +183,33 @@ def _lines(image_set: Path) -> dict[int, str]:
     return filled
 
 
-def rename_classes(
-    detections: Detections, names: Mapping[int, str], unknown_class_id: int = UNKNOWN_CLASS_ID
-) -> Detections:
+def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int | None = None) -> Detections:
     """Translate the class ids of predictions, by their `names`, to the ids of the data set.
 
     Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;
-    unknown_class_id, which stays as it is, unless the data set has another class of that number. It then gets a new id,
-    `Detections.unknown_class_id`, as do names that the data set lacks, above all of its own. Returns the detections
-    with the ids of the data set. Raises ValueError for a predicted id without a name, and for a name that stands for
-    two classes.
+    unknown_class_id, which stays as it is, unless the data set has another class of that number; it then gets a new
+    id. With None, it is −1, and classes whose names mean unknown get the id of the data set's class of such a name, or
+    else that of unknown. Names that the data set lacks get new ids, above all of its own. Returns the detections with
+    the ids of the data set. Raises ValueError for a predicted id without a name, and for a name that stands for two
+    classes.
     """
-    ours = {name: i for i, name in detections.dataset.classes.items()}
-    if len(ours) < len(detections.dataset.classes) or len(set(names.values())) < len(names):
+    classes, by_name = detections.dataset.classes, unknown_class_id is None
+    if len({*classes.values()}) < len(classes) or len({*names.values()}) < len(names):
         raise ValueError(f"names: expected each once, got {sorted(names.values())}")
-    free = ours.keys() - {*names.values()}  # a name that the predictions have too is no other spelling of theirs
-    aliases = aliases_of([name for name in names.values() if name not in ours], free)
-    new = max([*ours.values(), *names, unknown_class_id], default=0) + 1
-    table = {i: ours.get(aliases.get(name, name), new + i) for i, name in sorted(names.items())}
-    taken = unknown_class_id in ours.values() and table.get(unknown_class_id) != unknown_class_id
-    unknown = 1 + max([*ours.values(), *table.values()]) if taken else None
-    table[unknown_class_id] = unknown_class_id if unknown is None else unknown
-    renamed = [_renamed(boxes, table) for boxes in detections.predictions]
-    return Detections(detections.dataset, renamed, {**detections.aliases, **aliases}, unknown)
-
-
-def _renamed(boxes: Boxes, table: Mapping[int, int]) -> Boxes:
-    labels = boxes["labels"].tolist()
-    missing = [label for label in labels if label not in table]
+    own = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
+    ids = {class_key(name): i for i, name in [*classes.items()][::-1]}
+    new = max([*classes, *names, own], default=0) + 1
+    table = {i: ids.setdefault(class_key(name), new + i) for i, name in sorted(names.items())}
+    of_data = next((i for i, name in classes.items() if by_name and means_unknown(name)), None)
+    unknown = own if of_data is None else of_data
+    taken = of_data is None and own in classes and table.get(own) != own
+    if taken:
+        unknown = 1 + max([*classes, *table.values()])
+    words = [i for i, name in names.items() if by_name and means_unknown(name)]
+    table |= dict.fromkeys([own, *words], unknown)
+    missing = {label for boxes in detections.predictions for label in boxes["labels"].tolist()} - {*table}
     if missing:
-        raise ValueError(f"names: expected one for each predicted class, got none for {missing[0]}")
-    return {**boxes, "labels": np.asarray([table[label] for label in labels], dtype=np.int64)}
+        raise ValueError(f"names: expected one for each predicted class, got none for {min(missing)}")
+    aliases = {**detections.aliases, **aliases_of(names.values(), [*classes.values(), *names.values()])}
+    renamed = _with_ids(detections.predictions, table)
+    return Detections(detections.dataset, renamed, aliases, unknown if taken or words else None)

@@ -3,44 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from .aliases import spelling
+from .aliases import UNKNOWN, class_key, means_unknown, one_id_each
 from .dataset import Size
 
 
 def class_ids(words: Sequence[str | int], classes: Mapping[int, str]) -> list[int]:
     """The ids of classes, from names in COCO's or Pascal VOC's spelling, or ids; "7" is the class called 7, if any is.
 
+    A class that has both spellings, and an id for each, has the id of the first.
+
     Raises ValueError for a name or, if classes have names, for an id that is not among them, and for a name of several.
 
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"}), class_ids(["7"], {1: "7", 7: "8"})
     ([0, 4, 7], [1])
     """
-    by_name: dict[str, list[int]] = {}
-    for i, name in classes.items():
-        by_name.setdefault(name, []).append(i)
-    ids = [_class_id(word, by_name) for word in words]
+    first = one_id_each(classes)
+    ids = [first.get(i, i) for i in (_class_id(word, classes) for word in words)]
     others = [i for i in ids if classes and i not in classes]
     if others:
         raise ValueError(f"{others[0]}: expected the id or the name of a class, of {_listed(classes)}")
-    return ids
+    return [*dict.fromkeys(ids)] if first else ids
 
 
-def _class_id(word: str | int, by_name: Mapping[str, Sequence[int]]) -> int:
+def _class_id(word: str | int, classes: Mapping[int, str]) -> int:
     if not isinstance(word, str):
         return int(word)
-    name = spelling(word, by_name)
-    if name is None and re.fullmatch(r"\s*[-+]?\d+\s*", word):
+    own = [i for i, name in classes.items() if name == word]
+    ids = own or [i for i, name in classes.items() if class_key(name) == class_key(word)]
+    if not ids and re.fullmatch(r"\s*[-+]?\d+\s*", word):
         return int(word)
-    if name is None:
-        names = ", ".join(by_name) or "none, since the references have no names: use --names, or ids"
+    if not ids:
+        names = ", ".join(dict.fromkeys(classes.values()))
+        names = names or "none, since the references have no names: use --names, or ids"
         raise ValueError(f"{word}: expected an id or the name of a class, of {names}")
-    if len(by_name[name]) > 1:
-        raise ValueError(f"{word}: expected an id, since {' and '.join(map(str, by_name[name]))} have this name")
-    return by_name[name][0]
+    if len(ids) > 1:
+        raise ValueError(f"{word}: expected an id, since {' and '.join(map(str, ids))} have this name")
+    return ids[0]
+
+
+def unknown_id(classes: Mapping[int, str], predicted: Collection[int], usual: int = UNKNOWN_CLASS_ID) -> int:
+    """The class id by which predictions say "unknown": that of a class whose name means it, or else the usual one.
+
+    Parameters: classes, names by id; predicted, the ids that are predicted. Of several such ids, the predicted one is
+    taken; raises ValueError if several are.
+
+    >>> unknown_id({0: "cat", 4: "unknown"}, {0}), unknown_id({0: "cat", 4: "unknown"}, {0, -1})
+    (4, -1)
+    """
+    ids = [*(i for i, name in classes.items() if means_unknown(name)), usual]
+    own = [i for i in ids if i in predicted]
+    if len(own) > 1:
+        which = " and ".join(f"{i} ({classes.get(i, 'the usual one')})" for i in own)
+        raise ValueError(
+            f"unknown_class_id: expected predictions to call unknown objects by one class, got {which}; state which is"
+            " the unknown class with unknown_class_id, the command's --unknown-id"
+        )
+    return (own or ids)[0]
 
 
 def _listed(classes: Mapping[int, str]) -> str:
@@ -77,7 +99,7 @@ def with_names_in_tables(results: Mapping[str, Any], of: Named, options: Mapping
 
 def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
     """Class names by id, including the id for unknown."""
-    return {unknown: "unknown", **classes}
+    return {unknown: UNKNOWN, **classes}
 
 
 def _images(of: Named, count: int) -> dict[str, list[Any]]:

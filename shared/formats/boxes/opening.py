@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import files_below
 from ..reasons import named, readable
 from .dataset import TXT, Dataset, Detections, rename_classes, subset
@@ -47,7 +46,7 @@ def read_detections(
     split: str | None = None,
     image_set: str | Path | None = None,
     classes: Mapping[int, str] | None = None,
-    unknown_class_id: int = UNKNOWN_CLASS_ID,
+    unknown_class_id: int | None = None,
     one_based: bool = True,
     score_field: str | None = None,
 ) -> Detections:

@@ -30,7 +30,7 @@ class Options(NamedTuple):
     split: str | None = None
     image_set: str | Path | None = None
     classes: Mapping[int, str] | None = None
-    unknown_class_id: int = UNKNOWN_CLASS_ID
+    unknown_class_id: int | None = None
     one_based: bool = True
     score_field: str | None = None
 
@@ -158,8 +158,9 @@ def _predicted_dicts(source: Source, options: Options) -> Detections:
         return read_dict_predictions(source.content, source.dataset)
 
 
-def _check_categories(detections: Detections, place: Path, unknown_class_id: int) -> None:
+def _check_categories(detections: Detections, place: Path, unknown_class_id: int | None) -> None:
     """Raise ValueError for a predicted id that is not a category: ids counted from 0 are a common mistake."""
+    unknown_class_id = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
     known = {*detections.dataset.classes, unknown_class_id}
     labels = {label for boxes in detections.predictions for label in boxes["labels"].tolist()}
     if detections.dataset.classes and not labels <= known:

@@ -18,6 +18,7 @@ import numpy as np
 from ..images import SUFFIXES, find_images, implied_images
 from ..places import check_flat, files_in
 from ..reasons import reason
+from .aliases import aliases_of
 from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, true_boxes
 
 XML = (".xml",)
@@ -54,9 +55,11 @@ def read_voc(
     listed = _listed(folder, paths, split, image_set)
     names = [*(files if images is None else paths)] if listed is None else listed
     pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
+    occurring = {item.name for page in pages for item in page.objects}
     if classes is None:
-        classes = dict(enumerate(sorted({item.name for page in pages for item in page.objects})))
+        classes = dict(enumerate(sorted(occurring)))
     ids = {name: i for i, name in classes.items()}
+    ids |= {name: ids[own] for name, own in aliases_of(occurring, ids).items()}
     references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
     sizes = [page.size for page in pages]
     return Dataset(names, references, dict(classes), [paths[name] for name in names], sizes, ids_of_names(names))

@@ -14,7 +14,7 @@ from ..assembly.reading import Reading, read
 from ..assembly.sizes import MapSizeError
 from ..columns.arrays import RESIZED, Maps
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
-from ..form.controls import shown
+from ..form.controls import options_of, shown
 from ..form.form import OWN, PASTED, TABLE, Form, data_frame, looked_at, sample_of, titles, with_sample
 from ..form.looking import Look, look
 from ..page import CONFIDENCE
@@ -63,7 +63,7 @@ class Events:
             "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
             "read_as": form.read_as,
             "photographs": gr.update(value=None),
-            **self._changes(form, self._look(form), options, note),
+            **self._changes(form, self._look(form, form.options), options, note),
         }
 
     def choose(self, form: Form) -> Changes:
@@ -91,7 +91,7 @@ class Events:
             return self.upload(form)
         if form.example == OWN and not form.uploaded:
             return self.load("")
-        return {} if form.is_looked_at else self._changes(form, self._look(form))
+        return {} if form.is_looked_at else self._changes(form, self._look(form, form.options))
 
     def _tables(self, visible: bool) -> list[Any]:
         return [gr.update(visible=visible) for _ in self.page.sources]
@@ -112,11 +112,11 @@ class Events:
 
     def again(self, form: Form) -> Changes:
         """Refresh the preview after a change of columns; options stay."""
-        return {"message": box(""), **self._changes(form, self._look(form))}
+        return {"message": box(""), **self._changes(form, self._look(form, form.options))}
 
     def edit(self, form: Form) -> Changes:
         """Refresh the preview after a change of cells, which may be those of another table."""
-        preview = self._look(form.guessed_anew() if form.has_other_headers else form)
+        preview = self._look(form.guessed_anew() if form.has_other_headers else form, form.options)
         return {"message": box(""), **self._changes(form, preview)}
 
     def leave(self, form: Form) -> Changes:
@@ -160,12 +160,13 @@ class Events:
         """The query of the address: example and options."""
         return query_of(self.page, self.runner.defaults, form)
 
-    def _look(self, form: Form) -> Look | _Failure:
-        """A preview of the data, or their error."""
+    def _look(self, form: Form, options: Mapping[str, Any] | None = None) -> Look | _Failure:
+        """A preview of the data, or their error; with the form's options, as these are held beside it."""
+        held = None if options is None else options_of(self.page.options, options, self.runner.defaults)
         form, reading = with_sample(self.page, self.folder, form), None
         try:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-            return bounded(look, reading, form.uploaded)
+            return bounded(look, reading, form.uploaded, held)
         except Exception as error:  # whatever it is, the user sees it beside the inputs
             return _Failure(reading, explain(error), isinstance(error, MapSizeError))
 

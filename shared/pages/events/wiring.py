@@ -26,7 +26,7 @@ class Wiring:
 
     def __init__(self, runner: Runner, inputs: Inputs, outputs: Outputs) -> None:
         self.inputs, self.outputs, self.name = inputs, outputs, runner.page.name
-        self.images = runner.page.images
+        self.images, self.derived = runner.page.images, runner.page.derived
         self.form = inputs.form._replace(
             image=outputs.image,
             photographs=outputs.photographs,
@@ -96,6 +96,8 @@ class Wiring:
         looked = others.success(**again, **LATEST)
         looked.success(**self._calls(self.events.settle, LOAD), **EACH)  # `then` would run where `others` stops, too
         self.form.read_as.input(**again, **LATEST)
+        for name in self.derived:
+            self.form.options[name].input(**again, **LATEST)  # the reason for its value may hold no more
         gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
         changed = [*chosen, *cells, self.form.read_as.input, *options]
         gr.on(changed, **self._compares("compare"), trigger_mode="always_last")

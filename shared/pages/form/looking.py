@@ -11,8 +11,9 @@ from ..assembly.direction import column_of_scores, wrong_way
 from ..assembly.gather import Arguments
 from ..assembly.reading import Reading
 from ..columns.column import FLIPPED
+from ..page import Derived
 from ..results.message import message
-from .class_names import with_class_names
+from .class_names import with_class_ids, with_class_names
 from .preview import preview
 
 
@@ -30,8 +31,10 @@ class Look(NamedTuple):
     flipped: Sequence[str] = ()
 
 
-def look(reading: Reading, rows: bool = True) -> Look:
+def look(reading: Reading, rows: bool = True, held: Mapping[str, Any] | None = None) -> Look:
     """Preview data that were read; without `rows` if an editable table shows the rows already.
+
+    With `held`, the options of the form, the reason for derived options is shown only if they hold these.
 
     Raises the errors of `assembly.detectors`.
     """
@@ -47,12 +50,22 @@ def look(reading: Reading, rows: bool = True) -> Look:
         )
     detectors = reading.detectors()
     derived = reading.page.derive(pooled(detectors), reading.classes)
-    sentences = dict.fromkeys([*(one.note for one in detectors.values()), derived.reason])
+    reason = "" if held is not None and _differ(reading, derived, held) else derived.reason
+    sentences = dict.fromkeys([*(one.note for one in detectors.values()), *derived.notes, reason])
     notes += [html.escape(sentence) for sentence in sentences if sentence]
     turned = _turned(reading, detectors)
     notes += [_sign(name, value) for name, value in turned.items()]
     options |= with_class_names(reading.page, derived.options, reading.classes)
     return Look(reading, data + _as_html(notes), options, _flipped(reading, turned))
+
+
+def _differ(reading: Reading, derived: Derived, held: Mapping[str, Any]) -> bool:
+    """Whether options differ from derived ones."""
+    try:
+        options = with_class_ids(reading.page, held, reading.classes)
+    except ValueError:  # a name that is not written out yet
+        return True
+    return any(options.get(name) != value for name, value in derived.options.items())
 
 
 def _as_html(notes: Sequence[str]) -> str:

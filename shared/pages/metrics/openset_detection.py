@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...detection.closed_set import closed_set_note, closed_set_summary
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
+from ...formats.boxes.aliases import aliases_of, means_unknown
 from ...formats.boxes.dataset import Size
 from ...formats.boxes.named import with_names_in_tables
 from .. import credits
@@ -24,7 +26,7 @@ from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Classes, Derived, Example, 
 from ..reading.archives import FOLDER, some
 from ..reading.coco import read_annotations, read_results
 from ..reading.image_names import with_names
-from ..reading.yolo import read_objects, read_predictions
+from ..reading.yolo import read_classes, read_objects, read_predictions
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 
@@ -107,7 +109,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
 
 
 def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
-    """Guess the known classes, those the detector predicts, and the unknown id, one that is never annotated."""
+    """Guess the known classes, those the detector predicts, and the unknown id: by its name, or never annotated."""
     try:
         named, true = (
             {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
@@ -115,17 +117,40 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
         )
     except (ValueError, TypeError, LookupError):  # the metric reports the error
         return Derived({}, "")
+    aliases = aliases_of(classes.values(), classes.values())
+    pairs = ", ".join(f"{name} is {first}" for name, first in aliases.items())
+    notes = [f"Classes that COCO and Pascal VOC spell differently count as one: {pairs}."] if pairs else []
     if not named:
-        return Derived({}, "")
-    alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
-    unknown = {*sorted(alone, key=abs)[-1:]}
-    known = tuple(sorted(named - unknown))
+        return Derived({}, "", notes)
+    by_name = [label for label, name in classes.items() if means_unknown(name)]
+    alone = {label for label in named - true if label < 0 or label > max(true, default=-1)}
+    unknown = [*(label for label in by_name if label in named), *sorted(alone, key=abs)[-1:], *by_name][:1]
+    known = tuple(sorted(named - {*unknown, *by_name}))
     words = [classes.get(label, str(label)) for label in known]
     reason = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
     if unknown:
-        reason += f"; unknown id {min(unknown)} (predicted, never annotated)"
-    options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
-    return Derived(options, f"{reason}. Change them under Options, if it was trained on others.")
+        why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
+        reason += f"; unknown id {unknown[0]} ({why})"
+    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
+    return Derived(options, f"{reason}. Change them under Options, if it was trained on others.", notes)
+
+
+def _asked(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
+    """The detectors, without the results that need a prediction called unknown if none can be."""
+    first = next(iter(detectors.values()))
+    metric = OpenSetDetection(**first.options)
+    unknown = metric.unknown_class_id
+    states = [(one.together or one).state for one in detectors.values()]
+    labels = (state["predictions"][:, 5] for state in states if state)
+    if metric.unknown_below is not None or unknown in first.classes or any((own == unknown).any() for own in labels):
+        return detectors, ""
+
+    def without(computed: Computed) -> Computed:
+        together = computed.together and without(computed.together)
+        return computed._replace(summary=closed_set_summary(computed.summary, metric), together=together)
+
+    note = closed_set_note("unknown_class_id", "unknown_below")
+    return {name: without(one) for name, one in detectors.items()}, f"{note[:1].upper()}{note[1:]}."
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -243,7 +268,10 @@ PAGE = Page(
     },
     sources=(
         Source("Predictions", {".txt": read_predictions, ".json": read_results}),
-        Source("References", {".txt": read_objects, ".json": read_annotations}),
+        Source(
+            "References",
+            {".txt": read_objects, ".json": read_annotations, ".yaml": read_classes, ".yml": read_classes},
+        ),
     ),
     images=True,
     costs=_costs,
@@ -257,6 +285,8 @@ PAGE = Page(
         ),
     ),
     derive=_derive,
+    derived=("known_classes", "unknown_class_id"),
+    asked=_asked,
     joined=with_names,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...formats.boxes.aliases import one_id_each
 from ..serving.limits import RefusedError
 from .archives import FOLDER, keys, last_parts, pairing_parts, some
-from .data import Data
+from .data import CLASS, Data
 
 FILES, IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
 
@@ -27,7 +28,7 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
     """Give images equal names in predictions and references: as many last parts of their paths as distinguish them,
     and as show that two of one name are not in different folders.
 
-    The names of classes and the sizes of images are those of the references.
+    The names of classes and the sizes of images are those of the references; both spellings of a class have one id.
 
     Raises ValueError for boxes of two formats or of two kinds of files, and for results of images that are not in
     COCO's annotations.
@@ -43,7 +44,17 @@ def with_names(sources: Sequence[Data]) -> list[Data]:
     predicted, true = ([*dict.fromkeys(_files(data, by_id))] for data in (sources[0], sources[-1]))
     parts = pairing_parts(predicted, true, parts)
     renamed = [_renamed(data, by_id, parts) for data in sources]
-    return [data._replace(classes=renamed[-1].classes, sizes=renamed[-1].sizes) for data in renamed]
+    known = renamed[-1]
+    return [_with_one_id_each(data, known.classes)._replace(sizes=known.sizes) for data in renamed]
+
+
+def _with_one_id_each(data: Data, classes: Mapping[int, str]) -> Data:
+    """Data with the names of classes, and one id for both spellings of a class."""
+    ids, labels = one_id_each(classes), data.arrays.get(CLASS)
+    if ids and labels is not None:
+        labels = np.asarray([ids.get(label, label) for label in labels.tolist()], dtype=labels.dtype)
+        data = data._replace(arrays={**data.arrays, CLASS: labels})
+    return data._replace(classes=classes)
 
 
 def _parts(data: Data) -> int:

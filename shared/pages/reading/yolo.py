@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...formats.boxes.yolo.data import class_names, read_yaml
 from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_lines
 from ..serving.limits import RefusedError
 from .archives import FOLDER, Member, folders_of, keys, members
@@ -43,6 +44,13 @@ def read_predictions(paths: list[Path], apart: bool = False) -> Data:
 def read_objects(paths: list[Path], apart: bool = False) -> Data:
     """Read objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes its bounding box."""
     return _boxes(_texts(paths), confidence=False)
+
+
+def read_classes(paths: list[Path], apart: bool = False) -> Data:
+    """Read the names of the classes in a data.yaml."""
+    if len(paths) > 1:
+        raise RefusedError(f"expected one file with names of classes, got {paths[0].name} and {paths[1].name}")
+    return Data({}, classes=class_names(read_yaml(paths[0]), Path(paths[0].name)))
 
 
 def _texts(paths: Sequence[Path]) -> list[Member]:

@@ -42,10 +42,12 @@ def decisions_section(errors: DetectionErrors) -> Section:
     both = {side: fates[side, "badly placed"] + fates[side, "both"] for side in _SIDES}
     known: list[int | None] = [fates["known", fate] for fate in ("found", "called another known", "called unknown")]
     unknown: list[int | None] = [None, fates["unknown", "called known"], fates["unknown", "found"]]
+    if not errors.says_unknown:
+        known[-1] = unknown[-1] = None
     nothing: list[int | None] = [
         None,
         errors.kinds["background called known"],
-        errors.kinds["background called unknown"],
+        errors.kinds["background called unknown"] if errors.says_unknown else None,
         None,
         None,
     ]
@@ -105,6 +107,8 @@ def _said(errors: DetectionErrors) -> str:
         return "All unknown objects were found and called unknown."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     near = " A badly placed box overlaps its object by at least 0.1." if own["badly placed"] + own["both"] else ""
+    if not errors.says_unknown:
+        return f"Of the unknown objects {listed.replace(' %', ' % were', 1)}.{near}"
     return f"Of the unknown objects {percent(own['found'], total)} were found, {listed}.{near}"
 
 

@@ -39,7 +39,7 @@ _TABLES = ("per_class", "per_image", "errors")
 def headline_html(detections: Detections, results: Results, names: Sequence[str], options: Mapping[str, Any]) -> str:
     """Three numbers with intervals, which are computed if results lack them, and the comparison."""
     openset, kinds = results["openset_metrics"], results.get(KINDS, {})
-    words = next((words for words in _HEADLINES if all(key in openset for key in words)), {})
+    words = {key: said for key, said in _HEADLINES["mAP" not in openset].items() if key in openset}
     if not words:
         return ""
     wanting = f"{next(iter(words))}_low" not in openset

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...detection.rules import Rules
-from ...evaluation.detection import Results
+from ...detection.closed_set import closed_set_note
+from ...evaluation.detection import Results, class_options
 from ...evaluation.image_errors import detection_errors
 from ...formats.boxes.dataset import Dataset, Detections
+from ...formats.boxes.named import class_words
 from ...formats.written.atomic import write_file
 from ..frame import details, facts_html, report_html
 from .fates import decisions_section, fates_section, kinds_html
 from .images import examples_section, images_section
 from .numbers import all_numbers, all_of_classes, classes_section, headline_html, options_and_versions
+
+_CLOSED_SET = closed_set_note("--unknown-id", "--unknown-below")
 
 
 def write_report(
@@ -40,10 +43,10 @@ def write_report(
     Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
     badly placed, and OSError for a folder that cannot be created or written to, where an earlier report then stays.
     """
-    options = {**options, "known_classes": list(known_classes)}
     dataset, page = detections.dataset, Path(folder) / "index.html"
-    labels = {options.get("unknown_class_id", Rules.unknown_class_id): "unknown", **dataset.classes}
     both = dict(zip(names, filter(None, (detections, other))))
+    options = class_options({**options, "known_classes": list(known_classes)}, *both.values())
+    labels = class_words(dataset.classes, options["unknown_class_id"])
     errors = {name: detection_errors(one, **options) for name, one in both.items()}
     first = errors[names[0]]
     sections = [
@@ -65,7 +68,8 @@ def write_report(
     text = report_html(
         "Open-set detection",
         "openworld-metrics detect",
-        _facts(dataset, known_classes, names[: len(both)], data),
+        _facts(dataset, options["known_classes"], names[: len(both)], data)
+        + ([] if any(error.says_unknown for error in errors.values()) else [_CLOSED_SET]),
         headline_html(detections, results, names, options),
         shown,
     )

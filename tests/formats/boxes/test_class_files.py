@@ -181,12 +181,16 @@ def test_spellings_of_names() -> None:
     renamed = formats.rename_classes(Detections(dataset, found), {0: "cat", 1: "airplane", 2: "tv"})
     assert renamed.aliases == {"airplane": "aeroplane", "tv": "tvmonitor"}
     assert [set(boxes) <= {(1, 0, 4)[i % 3]} for i, boxes in enumerate(labels(renamed))] == [True] * len(found)
-    # of two spellings beside each other each is a class of its own
+    # two spellings beside each other are one class, also if the data set lacks it
     both = formats.rename_classes(Detections(dataset, found), {0: "aeroplane", 1: "airplane", 2: "cat"})
-    assert both.aliases == {}
-    assert {label for boxes in labels(both) for label in boxes} == {0, 6, 1}
+    assert both.aliases == {"airplane": "aeroplane"}
+    assert {label for boxes in labels(both) for label in boxes} == {0, 1}
+    other = formats.rename_classes(Detections(dataset, found), {0: "sofa", 1: "couch", 2: "cat"})
+    assert other.aliases == {"couch": "sofa"}
+    assert len({label for boxes in labels(other) for label in boxes}) == 2
     assert formats.class_ids(["airplane", "tv", "cat"], NAMES) == [0, 4, 1]
-    assert formats.class_ids(["tv"], {0: "tvmonitor", 1: "tv"}) == [1]
+    assert formats.class_ids(["tv"], {0: "tvmonitor", 1: "tv"}) == [0]
+    assert formats.class_ids([1, "tv", "tvmonitor", 2], {0: "tvmonitor", 1: "tv", 2: "cat"}) == [0, 2]
     assert formats.class_ids(["1_2", " 12", "-1"], {3: "1_2", 12: "x", -1: "y"}) == [3, 12, -1]
 
 

@@ -1,0 +1,75 @@
+"""Results of closed-set detectors, which cannot call anything unknown.
+
+Whatever such a detector predicts, its U-Recall is 0 and all unknown objects are FN: these results are left out. Those
+that depend on its predictions stay, such as A-OSE, which papers report for closed-set detectors, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..metric.results import Results, Summary
+from .errors import share_of
+from .openset_detection import OpenSetDetection
+
+_FIXED = (
+    r"Δ?U-.*|Precision\(U\)|(TP|FP|FN)_unknown|.*called unknown\)?"
+    r"|fate\(unknown, (found|badly placed)\)|unknown objects (found|badly placed)"
+)
+
+
+def closed_set_summary(summary: Summary, metric: OpenSetDetection) -> Summary:
+    """A summary of a closed-set detector, without the results that are the same for all such detectors."""
+    is_fixed = _fixed(metric)
+
+    def of_detector(results: Results) -> Results:
+        return {
+            key: _table(key, value, is_fixed, metric.unknown_class_id) if isinstance(value, Mapping) else value
+            for key, value in results.items()
+            if not is_fixed(key)
+        }
+
+    groups = summary.groups
+    return Summary(of_detector(summary.results), groups and {name: of_detector(row) for name, row in groups.items()})
+
+
+def closed_set_comparison(table: Mapping[str, list[Any]], metric: OpenSetDetection) -> dict[str, list[Any]]:
+    """The rows of a comparison of closed-set detectors that `closed_set_summary` keeps."""
+    is_fixed = _fixed(metric)
+    return _with_rows(table, [not is_fixed(key) for key in table["key"]])
+
+
+def closed_set_note(unknown_class_id: str, unknown_below: str) -> str:
+    """The reason why results are left out, with the names of two options that would bring them.
+
+    >>> closed_set_note("--unknown-id", "--unknown-below").partition(";")[0]
+    'no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out'
+    """
+    return (
+        "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out;"
+        f" set {unknown_class_id} to the detector's unknown class, or {unknown_below} to take predictions with a lower"
+        " confidence for unknown"
+    )
+
+
+def _fixed(metric: OpenSetDetection) -> Callable[[str], bool]:
+    """A function that tells whether a key, or the name of a column or a row, is of a fixed result."""
+    wi = "|WI" if metric.protocol == "ow-dln" else ""  # of known objects called unknown; not of "owod"
+    recalls = r"|AR@\d+" if metric.budget == "called unknown" else ""
+    pattern = re.compile(_FIXED + wi + recalls)
+    return lambda name: pattern.fullmatch(name) is not None
+
+
+def _table(name: str, table: Mapping[str, Any], is_fixed: Callable[[str], bool], unknown: int) -> dict[str, Any]:
+    own = {key: column for key, column in table.items() if not is_fixed(key)}
+    if name == "per_class":
+        return _with_rows(own, [label != unknown for label in table["class"]])
+    if name == "fates":
+        return _with_rows(own, [not is_fixed(share_of(*fate)) for fate in zip(table["objects"], table["fate"])])
+    return _with_rows(own, [not is_fixed(error) for error in table["error"]]) if name == "errors" else own
+
+
+def _with_rows(table: Mapping[str, Any], kept: list[bool]) -> dict[str, Any]:
+    return {key: [cell for cell, keep in zip(column, kept) if keep] for key, column in table.items()}
