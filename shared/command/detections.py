@@ -11,7 +11,7 @@ import numpy as np
 
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import Summarise, evaluate_detections
+from ..evaluation.detection import Summarise, evaluate_detections, limit_note
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of
 from ..formats.boxes.class_names import read_names
@@ -54,6 +54,13 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
+def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Warn of standard metrics that COCO's limit of predictions would change."""
+    note = limit_note(results, detections, known, **options)
+    if note:
+        warn(note)
+
+
 def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
     """Warn of class names that the references spell differently."""
     if aliases:
@@ -64,6 +71,8 @@ def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
 def place_of_references(arguments: Mapping[str, Any]) -> str:
     """The place of the references. Raises UsageError for arguments that exclude each other."""
     references = arguments["references"] or arguments["data"]
+    if arguments["max_detections"] is not None and not arguments["standard"]:
+        raise click.UsageError("expected no --max-detections with --no-standard, which computes no mAP")
     if arguments["model"] is None:
         if (
             arguments["predictions"] is None
@@ -114,8 +123,7 @@ def from_files(arguments: Mapping[str, Any], references: str, summarise: Summari
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     if detections.unknown_class_id is not None:
         options["unknown_class_id"] = detections.unknown_class_id
-    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
-    results = evaluate_detections(detections, known, **shown, **options)
+    results = evaluate_detections(detections, known, **_shown(arguments, summarise), **options)
     if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
     return detections, known, results, options
@@ -128,9 +136,13 @@ def from_model(arguments: Mapping[str, Any], references: str, summarise: Summari
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
-    shown: dict[str, Any] = {"standard": arguments["standard"], "progress": True, "summarise": summarise}
-    results = validator.validate(arguments["split"] or "val", **shown)
+    results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
     return validator.detections, known, results, validator.options
+
+
+def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
+    limits = {name: arguments[name] for name in ("standard", "max_detections")}
+    return {**limits, "progress": True, "summarise": summarise}
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

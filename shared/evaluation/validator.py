@@ -61,13 +61,14 @@ class OpenSetValidator:
         split: str = "val",
         *,
         standard: bool = True,
+        max_detections: int | None = None,
         progress: bool = False,
         summarise: Summarise = OpenSetDetection.summary,
     ) -> Results:
         """Run the model on the images of a split, and compute the metrics.
 
-        Parameters: split of the data set: train, val or test; standard, whether to compute the standard metrics, which
-        needs pycocotools; progress, whether to show a bar on a terminal; summarise, as of `evaluate_detections`.
+        Parameters: split of the data set: train, val or test; progress, whether to show a bar on a terminal; standard,
+        max_detections and summarise, as of `evaluate_detections`.
         Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises ImportError if the model is
         a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
         metrics do.
@@ -76,7 +77,8 @@ class OpenSetValidator:
         known = class_ids(self.known_classes, dataset.classes)
         model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
-        return evaluate_detections(self.detections, known, standard=standard, summarise=summarise, **self.options)
+        shown: dict[str, Any] = {"standard": standard, "max_detections": max_detections, "summarise": summarise}
+        return evaluate_detections(self.detections, known, **shown, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
         """Write results to a file, .json or .txt. Raises ValueError for another suffix."""
