@@ -79,7 +79,12 @@ on a terminal, JSON in a pipe.
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
 @click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")
 @click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall, as COCO.")
-@click.option("--max-detections", type=click.IntRange(1), help="Boxes of an image and class for mAP, 100 in COCO.")
+@click.option(
+    "--max-detections",
+    type=click.IntRange(1),
+    metavar="N",
+    help="For mAP, count the N most confident boxes of each image and class; COCO counts 100.",
+)
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")

@@ -153,7 +153,7 @@ def test_a_warning_of_coco_s_limit(run: Run, tmp_path: Path) -> None:
     boxes = [{"id": k, "image_id": 1, "category_id": 1, "bbox": [9 * k, 0, 5, 5]} for k in range(1, 102)]
     content = {"images": [{"id": 1}], "categories": [{"id": 1, "name": "cat"}], "annotations": boxes}
     (tmp_path / "true.json").write_text(json.dumps(content))
-    (tmp_path / "found.json").write_text(json.dumps([{**box, "score": box["id"] / 128} for box in boxes]))
+    (tmp_path / "found.json").write_text(json.dumps([{**box, "score": k / 128} for k, box in enumerate(boxes, 1)]))
     files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
     code, output, errors = run(*files, "--known-classes", "cat")
     names = ("mAP50", "mAP50-95", "precision", "recall")
