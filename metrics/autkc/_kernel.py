@@ -418,6 +418,15 @@ def _number(value: Any, name: str, expected: str) -> float:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
+
+
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     number = _number(value, name, "a number in (0, 1]")

@@ -423,6 +423,15 @@ def _number(value: Any, name: str, expected: str) -> float:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
+
+
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     number = _number(value, name, "a number in (0, 1]")
@@ -4355,6 +4364,53 @@ def detection_accuracy(counts: Counts) -> float:
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Check that shares get distinct names in results, and return them.
+
+    Raises ValueError for different shares with the same name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
 # Operating points: the best value of one rate over the thresholds at which another meets its bound.
@@ -4401,39 +4457,38 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> Op
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
+    best: PointOfScores = best_point(rate, bounded, as_written(as_fraction(bound, "bound"))).of([counts])
     threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The quantity of `operating_point`, as `PointOfScores`."""
-    bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+    from_below = bounded in ("tpr", "tnr")
 
     def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
+        number, total = _count(bounded, counts)
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = slice(at, at + 1)
         fpr, tpr = (
-            ratio_of(number[here], total)[0]
-            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
         )
         return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for part in parts for point in part]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+        at_nothing = _AT_NOTHING[bounded]
+        allowed = at_nothing >= bound if from_below else at_nothing <= bound
+        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
 
@@ -4441,95 +4496,15 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
-def _rate(name: str, counts: Counts) -> Array:
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
     tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
+    return {
         "tpr": (tp, positives),
         "fnr": (positives - tp, positives),
         "fpr": (fp, negatives),
         "tnr": (negatives - fp, negatives),
-    }[name]
-    return ratio_of(numerator, total)
-
-
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as integer counts, so that a bound is met exactly if it can be.
-
-def most_within(share: float, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    The division is rounded once, as in a reported rate, so 7 of 100 are within 0.07, although 0.07·100 is not 7 in
-    float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    The division is rounded once, as in a reported rate.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
-
-
-def as_written(value: float) -> Fraction:
-    """Read a number as an exact decimal: 0.1 is exactly one tenth, which no float64 is.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them.
-
-    Raises ValueError for different shares with the same name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
+    }[rate]
 
 
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
@@ -4561,11 +4536,9 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
-def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    from_below = bounded in ("tpr", "tnr")
-    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
-    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+    point = best_point(rate, bounded, bound)
 
     def value(parts: list[Any], *totals: int) -> Reached:
         best = point.value(parts, *totals)
@@ -5284,9 +5257,8 @@ def bench_rates(
     """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
     if thresholds and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
-    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
-    measures = parsed_measures(metrics, threshold, step, sizes)
-    check_both_classes(*sizes)
+    measures = parsed_measures(metrics, threshold, step)
+    check_both_classes(*(side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)))
     sides = Sides(positives, negatives)
     wanted: list[dict[str, Quantity]] = [{}, {}]  # of the OOD and of the in-distribution samples as positives
     for name, measure in measures.items():
@@ -5305,7 +5277,7 @@ def bench_rates(
     return rates
 
 
-def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
+def parsed_measures(metrics: Any, threshold: float | None, step: int | None) -> dict[str, Measure]:
     """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
     parse = _parse if step is not None else _parsed_once
@@ -5317,7 +5289,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         names.add(name)
         if not is_function(metric):
-            measures[name] = parse(metric, name, threshold=threshold, curve=curve, sizes=tuple(sizes))
+            measures[name] = parse(metric, name, threshold=threshold, curve=curve)
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
@@ -5325,7 +5297,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
 
 def check_metrics(metrics: Any) -> dict[str, Measure]:
     """Raise the errors of metrics that are wrong with any scores and any threshold; return them as measures."""
-    return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+    return parsed_measures(metrics, threshold=0.0, step=None)
 
 
 def need_threshold(metrics: Any) -> bool:
@@ -5377,7 +5349,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: tuple[int, ...]) -> Measure:
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any) -> Measure:
     """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
@@ -5386,7 +5358,7 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
     if by_name and curve is not None and (point or name in _SAMPLED):
         return sampled_measure(name, curve)
     if point:
-        return measure_of(reached_point(*point, *sizes))
+        return measure_of(reached_point(*point))
     if by_name and name in _OF_OUT:
         return measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:
