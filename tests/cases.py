@@ -111,7 +111,7 @@ def openset_detection(rng: Rng, n: int) -> tuple[Columns, Options]:
     options: Options = {
         "known_classes": [0, 1],
         "unknown_class_id": 9,
-        "iou_threshold": float(rng.choice([0.25, 0.5, 0.75, 1.0])),
+        "iou_threshold": float(rng.choice([0.25, 0.5, 0.55, 0.75, 0.8, 1.0])),
         "conf_threshold": float(rng.choice([0.0, 0.5, -2.0])),
         "plus_one": bool(rng.random() < 0.2),
     }

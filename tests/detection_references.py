@@ -57,7 +57,7 @@ def openset_detection(
     def overlap(p: Row, g: Row) -> Fraction | None:
         """IoU where it reaches the threshold."""
         shared = iou(p, g, int(plus_one))
-        return shared if shared >= Fraction(iou_threshold) else None
+        return shared if shared >= Fraction(str(iou_threshold)) else None
 
     totals = {"known": 0, "unknown": 0}
     for _, objects in images:

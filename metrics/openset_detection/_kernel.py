@@ -384,6 +384,15 @@ def _number(value: Any, name: str, expected: str) -> float:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
+
+
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     number = _number(value, name, "a number in (0, 1]")
@@ -2776,24 +2785,31 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
-    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
+def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
+    """Average precision at recalls of 0, 1/s, …, 1: s = 10 in VOC until 2009, 100 in COCO; as a ratio.
 
-    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
 
-    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
-    Pascal VOC Challenge, IJCV 2010.
+    Recalls are compared as integers; COCO's code compares them with steps of floats, and misses a recall of 0.57.
+    Parameters: steps s, others as those of `voc_average_precision`. Sources: Everingham et al., The Pascal VOC
+    Challenge, IJCV 2010; Lin et al., Microsoft COCO, ECCV 2014, and its code.
 
-    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area, total = interpolated_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10, steps=10)
     >>> area / total == 4 / 11
     True
     """
     tp, fp = _where_tp_rises(tp, fp)
-    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
         return 0, 1
-    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+    precisions = _envelope(tp, fp)[reached]
+    return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
+
+
+def mean_of(aps: Sequence[Ratio]) -> float:
+    """The mean of average precisions, rounded once; 0.0 of none."""
+    return rounded_sum(aps, len(aps)) if aps else 0.0
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -2808,9 +2824,10 @@ def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(precision[::-1])[::-1]
 
 
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+AveragePrecision: TypeAlias = Callable[[np.ndarray, np.ndarray, int], Ratio]
+AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
     "all": area_of_all_points,
-    "11-point": eleven_point_average_precision,
+    "11-point": partial(interpolated_average_precision, steps=10),
 }
 
 
@@ -3869,7 +3886,7 @@ class Overlaps(NamedTuple):
     corners: tuple[Corners, Corners]
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
-        """Compare the IoU of each pair with a threshold, exactly.
+        """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written.
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
@@ -3879,7 +3896,8 @@ class Overlaps(NamedTuple):
             return signs, ious
         ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
-        beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
+        bound = as_written(threshold)
+        beside = [(iou > bound) - (iou < bound) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
@@ -4927,6 +4945,10 @@ class RankedClass:
         counted = len(number) - starts
         return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
 
+    def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP that reach each threshold, in one of each image."""
+        return _reaching(self._right[0], thresholds), _reaching(self._wrong[0], thresholds)
+
     def fp_sums(self, counts: np.ndarray) -> np.ndarray:
         """Running sums of the false positives, from the most confident on; the first is 0."""
         return _running(counts[self._wrong[1][::-1]])
@@ -4940,13 +4962,8 @@ class RankedClass:
         order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
         right = right[order]
         lowest = np.unique(right)[::-1]
-
-        def reaching(ascending: np.ndarray) -> np.ndarray:
-            return len(ascending) - np.searchsorted(ascending, lowest)
-
-        return MendedClass(
-            images[order][::-1], reaching(right), reaching(self._wrong[0]), going[1][::-1], reaching(going[0])
-        )
+        tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
+        return MendedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -4986,6 +5003,11 @@ class MendedClass(NamedTuple):
         """TP and FP at each of these confidences, from the running sums of false positives before mending."""
         tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
         return tp, fp_sums[self.fp] - gone
+
+
+def _reaching(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """How many numbers reach each threshold."""
+    return len(ascending) - np.searchsorted(ascending, thresholds)
 
 
 def _running(numbers: np.ndarray) -> np.ndarray:
@@ -5052,18 +5074,18 @@ class RankedClasses:
     outcomes: of the predictions, and their boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
-    rule: which average precision to compute
+    average_precision: computed for each class
     """
 
     outcomes: Outcomes
     ranked: list[RankedClass]
     objects: ClassObjects
-    rule: str
+    average_precision: AveragePrecision
 
     @classmethod
-    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), average_precision)
 
     @property
     def boxes(self) -> SelectedBoxes:
@@ -5088,12 +5110,12 @@ class RankedClasses:
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
-        objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
+        objects = self.objects.number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
             curve = ranked.curve(counts)
-            return curve, average_precision(curve.tp, curve.fp, number)
+            return curve, self.average_precision(curve.tp, curve.fp, number)
 
         curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
         return CountedClasses(self, counts, [*curves], objects, [*aps])
@@ -5122,7 +5144,6 @@ class CountedClasses:
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The classes after errors are mended; curves stay as they were."""
-        average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
             if row in mended.changed:
@@ -5131,21 +5152,25 @@ class CountedClasses:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
                 continue
-            aps[row] = average_precision(*points, number)
+            aps[row] = self.classes.average_precision(*points, number)
         return replace(self, objects=objects, aps=aps)
 
+    def aps_of(self, group: Sequence[int]) -> list[Ratio]:
+        """The APs of the classes of a group that have objects."""
+        return [self.aps[row] for row in self.with_objects(group)]
+
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""
-        aps = [self.aps[row] for row in self._with_objects(group)]
-        return rounded_sum(aps, len(aps)) if aps else 0.0
+        """The mean AP of the classes of a group that have objects; 0.0 if none has."""
+        return mean_of(self.aps_of(group))
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
         """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
-        rows = self._with_objects(group)
+        rows = self.with_objects(group)
         ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
-    def _with_objects(self, group: Sequence[int]) -> list[int]:
+    def with_objects(self, group: Sequence[int]) -> list[int]:
+        """The rows of the classes of a group that have objects."""
         labels = enumerate(self.classes.boxes.classes)
         return [row for row, label in labels if label in group and self.objects[row]]
 
@@ -5189,6 +5214,53 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
+
+
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Check that shares get distinct names in results, and return them.
+
+    Raises ValueError for different shares with the same name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
 
 
 # ---- detection/wilderness.py -----------------------------------------------------------------------------------------
@@ -5274,7 +5346,7 @@ def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -
             "recall_level=None leaves WI out"
         )
     right = np.cumsum(counts[closed.tp.image][::-1])
-    reached = np.flatnonzero(right / total >= level)
+    reached = np.flatnonzero(right >= least_reaching(level, total))
     if not len(reached):
         most = int(right[-1]) if len(right) else 0
         raise ValueError(
@@ -5311,7 +5383,7 @@ class Owod(MatchedImages):
     counted.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
-    U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
+    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
     Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
@@ -5350,7 +5422,7 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[options.average_precision])
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])

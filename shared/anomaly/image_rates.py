@@ -27,7 +27,7 @@ class ImageRates(Judge):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides = self.sides if images is None else self._drawn(images)
-        wanted = with_points(IMAGE_CURVE, self.options, sides)
+        wanted = with_points(IMAGE_CURVE, self.options)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
         return rates | decision_rates(*sides, self.options.image_threshold, "image_")
 

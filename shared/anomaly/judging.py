@@ -71,11 +71,9 @@ IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of 
 PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 
 
-def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
-    """The quantities of a curve, and the operating points of its two sides."""
-    totals = [side.total for side in sides]
-    points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
-    return {**curve, **points}
+def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points."""
+    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:

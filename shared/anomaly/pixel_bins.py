@@ -53,7 +53,7 @@ class PixelBins:
         """Results where each image occurs `images` times."""
         positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = with_points(PIXEL_CURVE, self.options, sides)
+        wanted = with_points(PIXEL_CURVE, self.options)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]

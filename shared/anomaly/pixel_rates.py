@@ -67,7 +67,7 @@ class PixelRates(Judge):
 
     def _exact(self) -> Results:
         options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
-        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
+        wanted = with_ends(with_points(PIXEL_CURVE, options), bits)
         values, areas = self.anomalous.values_and_areas(wanted, options)
         rates = level_rates(values, wanted, sides, "pixel_", options)
         rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -86,6 +87,15 @@ def _number(value: Any, name: str, expected: str) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
 
 
 def as_fraction(value: Any, name: str) -> float:

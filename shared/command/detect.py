@@ -20,6 +20,7 @@ from .detections import (
     from_model,
     place_of_references,
     warn_of_confidences,
+    warn_of_limit,
     warn_of_unnamed,
 )
 from .fitted import Threshold
@@ -75,7 +76,13 @@ on a terminal, JSON in a pipe.
 )
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
 @click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")
-@click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall (pycocotools).")
+@click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall, as COCO.")
+@click.option(
+    "--max-detections",
+    type=click.IntRange(1),
+    metavar="N",
+    help="For mAP, count the N most confident boxes of each image and class; COCO counts 100.",
+)
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
@@ -102,8 +109,13 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))
     if other is not None:
-        results["other"] = evaluate_detections(other, known, standard=arguments["standard"], progress=True, **options)
+        limits = {name: arguments[name] for name in ("standard", "max_detections")}
+        results["other"] = evaluate_detections(other, known, progress=True, **limits, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
+    if arguments["standard"] and arguments["max_detections"] is None:
+        warn_of_limit(results, detections, known, options)
+        if other is not None:
+            warn_of_limit(results["other"], other, known, options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
         names = _short_names([arguments["model"] or arguments["predictions"], *filter(None, [arguments["compare"]])])

@@ -12,7 +12,7 @@ import numpy as np
 from ..detection.closed_set import closed_set_note
 from ..detection.false_positives import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import Summarise, class_options, evaluate_detections, says_unknown
+from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
 from ..formats.boxes.aliases import aliases_of, means_unknown
 from ..formats.boxes.class_names import read_names
@@ -56,6 +56,13 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
+def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Warn of standard metrics that COCO's limit of predictions would change."""
+    note = limit_note(results, detections, known, **options)
+    if note:
+        warn(note)
+
+
 def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], options: Mapping[str, Any]) -> None:
     """Warn of classes with two spellings, of one that is unknown by its name, and of predictions that cannot be."""
     classes, words = several[0].dataset.classes, _words(arguments["names"])
@@ -79,6 +86,8 @@ def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], 
 def place_of_references(arguments: Mapping[str, Any]) -> str:
     """The place of the references. Raises UsageError for arguments that exclude each other."""
     references = arguments["references"] or arguments["data"]
+    if arguments["max_detections"] is not None and not arguments["standard"]:
+        raise click.UsageError("expected no --max-detections with --no-standard, which computes no mAP")
     if arguments["model"] is None:
         if (
             arguments["predictions"] is None
@@ -154,7 +163,8 @@ def from_model(arguments: Mapping[str, Any], references: str, summarise: Summari
 
 
 def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
-    return {"standard": arguments["standard"], "progress": True, "summarise": summarise}
+    limits = {name: arguments[name] for name in ("standard", "max_detections")}
+    return {**limits, "progress": True, "summarise": summarise}
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.columns import as_labels, check_lengths
 from ..arrays.options import as_int
-from ..arrays.ratios import RATIO_UNIT, sum_of_shares
+from ..arrays.ratios import RATIO_UNIT, rounded_sum, sum_of_shares
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
@@ -45,24 +46,31 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
-def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
-    """Average precision at eleven recalls, as in VOC until 2009; as a ratio.
+def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
+    """Average precision at recalls of 0, 1/s, …, 1: s = 10 in VOC until 2009, 100 in COCO; as a ratio.
 
-    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
 
-    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
-    Pascal VOC Challenge, IJCV 2010.
+    Recalls are compared as integers; COCO's code compares them with steps of floats, and misses a recall of 0.57.
+    Parameters: steps s, others as those of `voc_average_precision`. Sources: Everingham et al., The Pascal VOC
+    Challenge, IJCV 2010; Lin et al., Microsoft COCO, ECCV 2014, and its code.
 
-    >>> area, total = eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10)
+    >>> area, total = interpolated_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10, steps=10)
     >>> area / total == 4 / 11
     True
     """
     tp, fp = _where_tp_rises(tp, fp)
-    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
         return 0, 1
-    return sum_of_shares(np.ones_like(reached), _envelope(tp, fp)[reached], 11), 11 << RATIO_UNIT
+    precisions = _envelope(tp, fp)[reached]
+    return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
+
+
+def mean_of(aps: Sequence[Ratio]) -> float:
+    """The mean of average precisions, rounded once; 0.0 of none."""
+    return rounded_sum(aps, len(aps)) if aps else 0.0
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +85,8 @@ def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(precision[::-1])[::-1]
 
 
-AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], Ratio]] = {
+AveragePrecision: TypeAlias = Callable[[np.ndarray, np.ndarray, int], Ratio]
+AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
     "all": area_of_all_points,
-    "11-point": eleven_point_average_precision,
+    "11-point": partial(interpolated_average_precision, steps=10),
 }

@@ -73,6 +73,10 @@ class RankedClass:
         counted = len(number) - starts
         return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
 
+    def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP that reach each threshold, in one of each image."""
+        return _reaching(self._right[0], thresholds), _reaching(self._wrong[0], thresholds)
+
     def fp_sums(self, counts: np.ndarray) -> np.ndarray:
         """Running sums of the false positives, from the most confident on; the first is 0."""
         return _running(counts[self._wrong[1][::-1]])
@@ -86,13 +90,8 @@ class RankedClass:
         order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
         right = right[order]
         lowest = np.unique(right)[::-1]
-
-        def reaching(ascending: np.ndarray) -> np.ndarray:
-            return len(ascending) - np.searchsorted(ascending, lowest)
-
-        return MendedClass(
-            images[order][::-1], reaching(right), reaching(self._wrong[0]), going[1][::-1], reaching(going[0])
-        )
+        tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
+        return MendedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -132,6 +131,11 @@ class MendedClass(NamedTuple):
         """TP and FP at each of these confidences, from the running sums of false positives before mending."""
         tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
         return tp, fp_sums[self.fp] - gone
+
+
+def _reaching(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """How many numbers reach each threshold."""
+    return len(ascending) - np.searchsorted(ascending, thresholds)
 
 
 def _running(numbers: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays.options import as_fraction
+from ..arrays.options import as_fraction, as_written
 from ..arrays.sorting import sorted_copy
 from .corners import Corners, exact_ious
 from .pairs import Pairs, all_pairs, cuts_of_pairs, listed_pairs, objects_of_rows
@@ -38,7 +38,7 @@ class Overlaps(NamedTuple):
     corners: tuple[Corners, Corners]
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
-        """Compare the IoU of each pair with a threshold, exactly.
+        """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written.
 
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
@@ -48,7 +48,8 @@ class Overlaps(NamedTuple):
             return signs, ious
         ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
-        beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
+        bound = as_written(threshold)
+        beside = [(iou > bound) - (iou < bound) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious

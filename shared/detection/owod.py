@@ -15,6 +15,7 @@ import numpy as np
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_int_list
 from ..metric.results import Count, Rate, Results
+from .average_precision import AVERAGE_PRECISIONS
 from .counting import (
     CountColumns,
     as_rows,
@@ -54,7 +55,7 @@ class Owod(MatchedImages):
     counted.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
-    U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
+    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
     that have objects, 0.0 if none has.
     Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
     Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
@@ -93,7 +94,7 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, options.average_precision)
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[options.average_precision])
         self._groups = class_groups(boxes.known, options.previously_known)
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])

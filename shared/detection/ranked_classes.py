@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays.ratios import rounded_sum
 from ..arrays.sorting import sorted_by_kind_with
-from .average_precision import AVERAGE_PRECISIONS, Ratio
+from .average_precision import AveragePrecision, Ratio, mean_of
 from .class_curves import Curve, MendedClass, RankedClass, of_each_class, ranked_classes, tag_type
 from .counting import ClassObjects
 from .mending import Mending
@@ -25,18 +25,18 @@ class RankedClasses:
     outcomes: of the predictions, and their boxes, which list the classes
     ranked: the predictions of each class
     objects: those that count
-    rule: which average precision to compute
+    average_precision: computed for each class
     """
 
     outcomes: Outcomes
     ranked: list[RankedClass]
     objects: ClassObjects
-    rule: str
+    average_precision: AveragePrecision
 
     @classmethod
-    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), rule)
+        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), average_precision)
 
     @property
     def boxes(self) -> SelectedBoxes:
@@ -61,12 +61,12 @@ class RankedClasses:
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
-        objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
+        objects = self.objects.number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
             curve = ranked.curve(counts)
-            return curve, average_precision(curve.tp, curve.fp, number)
+            return curve, self.average_precision(curve.tp, curve.fp, number)
 
         curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
         return CountedClasses(self, counts, [*curves], objects, [*aps])
@@ -95,7 +95,6 @@ class CountedClasses:
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The classes after errors are mended; curves stay as they were."""
-        average_precision = AVERAGE_PRECISIONS[self.classes.rule]
         objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
             if row in mended.changed:
@@ -104,21 +103,25 @@ class CountedClasses:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
                 continue
-            aps[row] = average_precision(*points, number)
+            aps[row] = self.classes.average_precision(*points, number)
         return replace(self, objects=objects, aps=aps)
 
+    def aps_of(self, group: Sequence[int]) -> list[Ratio]:
+        """The APs of the classes of a group that have objects."""
+        return [self.aps[row] for row in self.with_objects(group)]
+
     def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of the classes of a group that have objects, rounded once; 0.0 if none has."""
-        aps = [self.aps[row] for row in self._with_objects(group)]
-        return rounded_sum(aps, len(aps)) if aps else 0.0
+        """The mean AP of the classes of a group that have objects; 0.0 if none has."""
+        return mean_of(self.aps_of(group))
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
         """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
-        rows = self._with_objects(group)
+        rows = self.with_objects(group)
         ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
-    def _with_objects(self, group: Sequence[int]) -> list[int]:
+    def with_objects(self, group: Sequence[int]) -> list[int]:
+        """The rows of the classes of a group that have objects."""
         labels = enumerate(self.classes.boxes.classes)
         return [row for row, label in labels if label in group and self.objects[row]]
 

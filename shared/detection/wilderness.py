@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..ranking.shares import least_reaching
 from .class_curves import Curve
 from .counting import Ranked, ranked_outcome, ratio, ratios
 from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes, SelectedBoxes
@@ -92,7 +93,7 @@ def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -
             "recall_level=None leaves WI out"
         )
     right = np.cumsum(counts[closed.tp.image][::-1])
-    reached = np.flatnonzero(right / total >= level)
+    reached = np.flatnonzero(right >= least_reaching(level, total))
     if not len(reached):
         most = int(right[-1]) if len(right) else 0
         raise ValueError(

@@ -5,7 +5,7 @@
 
     results = evaluate_anomaly_folder("maps", "mvtec_ad", integration_limits=[0.3, 0.05])
 
-Boxes need the extra `detection` (pycocotools, Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
+Boxes need the extra `detection` (Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
 licence and is imported only for the path of a model. Anomaly maps need the extra `anomaly` (Pillow, tifffile).
 """
 

@@ -22,7 +22,7 @@ from ..formats.written.results import as_json, shares, value_text
 from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
 from .progress import progress_bar
-from .standard import standard_metrics
+from .standard import COCO_LIMIT, standard_metrics
 
 BATCH = 64  # images
 DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower confidence are left out
@@ -64,6 +64,7 @@ def evaluate_detections(
     known_classes: Sequence[int],
     *,
     standard: bool = True,
+    max_detections: int | None = None,
     progress: bool = False,
     summarise: Summarise = OpenSetDetection.summary,
     **options: Any,
@@ -71,8 +72,8 @@ def evaluate_detections(
     """Compute the open-set metrics of detections, and the standard metrics.
 
     Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
-    compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; summarise,
-    the function that summarises the metric with its images; options of the metric openset_detection, such as
+    compute the standard metrics, and max_detections, their limit; progress, whether to show a bar on a terminal;
+    summarise, the function that summarises the metric with its images; options of the metric openset_detection, such as
     iou_threshold, conf_threshold or protocol, and unknown_class_id, by default that of a class whose name means it.
 
     Returns "openset_metrics", the results of openset_detection, without those that need a prediction called unknown if
@@ -87,11 +88,32 @@ def evaluate_detections(
     }
     if not standard:
         return results
-    # of known classes, what is below either threshold is left out, or called unknown, which is left out
-    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
-    closed = standard_metrics(detections, options["known_classes"], conf_threshold=lowest)
+    closed = _closed_set(detections, options["known_classes"], options, max_detections)
     kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
     return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
+
+
+def _closed_set(
+    detections: Detections, known_classes: Sequence[int], options: Mapping[str, Any], max_detections: int | None
+) -> dict[str, float]:
+    # of known classes, what is below either threshold is left out, or called unknown, which is left out
+    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
+    return standard_metrics(detections, known_classes, conf_threshold=lowest, max_detections=max_detections)
+
+
+def limit_note(results: Results, detections: Detections, known_classes: Sequence[int], **options: Any) -> str:
+    """A sentence where COCO's limit would change the standard metrics, computed without one; "" where it would not.
+
+    Parameters: results of `evaluate_detections`, and its other arguments.
+    """
+    numbers = (np.unique(boxes["labels"], return_counts=True)[1] for boxes in detections.predictions)
+    if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
+        return ""
+    limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
+    texts = {name: [value_text(values[name]) for values in (results["standard_metrics"], limited)] for name in limited}
+    changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
+    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
+    return f"{limit}, which gives {', '.join(changed)}" if changed else ""
 
 
 def openset_metrics(detections: Detections, *, progress: bool = False, **options: Any) -> dict[str, Any]:

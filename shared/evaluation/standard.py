@@ -1,32 +1,49 @@
-"""Closed-set metrics of a detector, by COCO's own evaluation. Needs pycocotools."""
+"""Closed-set metrics of a detector by COCO's protocol: average precision at ten IoUs, precision and recall.
+
+boxes → outcomes at each IoU → curves of the known classes, of which equal confidences are one step
+      → precision at 101 recalls → means; the confidence with the highest mean F1 → precision and recall there
+"""
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Sequence
-from typing import Any
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
+from ..arrays.options import as_int
+from ..detection.average_precision import interpolated_average_precision, mean_of
+from ..detection.coco import coco_outcomes
+from ..detection.openset_detection import reduce_boxes
+from ..detection.outcomes import TP_KNOWN, select_boxes
+from ..detection.ranked_classes import CountedClasses, RankedClasses
 from ..detection.rules import Rules
-from ..extras import extra
 from ..formats.boxes.dataset import Detections
-from ..formats.written.boxes import coco_annotations, coco_results
 
 NAMES = ("mAP50", "mAP50-95", "precision", "recall")
+COCO_LIMIT = 100  # predictions of an image and class
+_STEPS = 100  # of recall
+_ROUNDING = 2.0**-51  # above the error of the difference of two sums of shares, relative to the square of their number
 
 
 def standard_metrics(
-    detections: Detections, known_classes: Sequence[int], *, conf_threshold: float = Rules.conf_threshold
+    detections: Detections,
+    known_classes: Sequence[int],
+    *,
+    conf_threshold: float = Rules.conf_threshold,
+    max_detections: int | None = None,
 ) -> dict[str, float]:
-    """Mean average precision, precision and recall of the known classes.
+    """Mean average precision, precision and recall of the known classes, by COCO's protocol.
 
     Objects of other classes, and predictions called "unknown", are left out. Ignored objects are treated like COCO's
-    crowds: a box on one is neither a TP nor an FP. As in COCO, the 100 most confident boxes of each image and class
-    count.
+    crowds: a box on one is neither a TP nor an FP. Boxes match as in `coco_outcomes`. IoUs, recalls and confidences are
+    compared exactly, and equal confidences are one step of the curve, so that nothing depends on the order of images or
+    boxes; a detector without an error has 1.0.
 
-    Parameters: detections; known_classes, ids; conf_threshold, predictions with a lower confidence are left out.
+    Parameters: detections; known_classes, ids; conf_threshold, predictions with a lower confidence are left out;
+    max_detections, the number of the most confident predictions of each image and class that count, 100 in COCO; None
+    for all.
 
     Returns means over the known classes that have objects, in [0, 1], higher is better, 0.0 if no class has any: mAP50,
     the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over IoUs of 0.5, 0.55, … 0.95;
@@ -35,74 +52,40 @@ def standard_metrics(
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.
     """
-    with extra("detection"):
-        from pycocotools.cocoeval import COCOeval
-    # numbers in place of image ids, which need not differ, and may be words beside numbers
-    dataset = detections.dataset._replace(ids=[*range(len(detections.dataset.names))])
-    truth = coco_annotations(dataset)
-    results = coco_results(detections._replace(dataset=dataset))
-    confident = [result for result in results if result["score"] >= conf_threshold]
-    for number, result in enumerate(confident, 1):
-        result.update(id=number, area=result["bbox"][2] * result["bbox"][3], iscrowd=0)
-    with contextlib.redirect_stdout(io.StringIO()):  # pycocotools prints its progress
-        evaluation = COCOeval(_indexed(truth), _indexed({**truth, "annotations": confident}), "bbox")
-        parameters = evaluation.params
-        parameters.catIds = sorted(known_classes)
-        parameters.areaRng, parameters.areaRngLbl = parameters.areaRng[:1], parameters.areaRngLbl[:1]
-        parameters.maxDets = parameters.maxDets[-1:]
-        evaluation.evaluate()
-        evaluation.accumulate()
-    precision = evaluation.eval["precision"][:, :, :, 0, 0]  # IoU × recall × class; −1 for a class without objects
-    at_half = precision[0]
-    return dict(zip(NAMES, (_mean(at_half), _mean(precision), *_at_highest_f1(evaluation))))
+    if max_detections is not None:
+        max_detections = as_int(max_detections, "max_detections", 1)
+    known = [*known_classes]
+    # an id that is no class's: what a prediction calls unknown is left out, whatever its id
+    rules = Rules(known, unknown_class_id=min([0, *known]) - 1, conf_threshold=conf_threshold)
+    boxes = select_boxes(reduce_boxes(detections.predictions, detections.dataset.references), rules)
+    nothing, average_precision = np.zeros(0, np.int64), partial(interpolated_average_precision, steps=_STEPS)
+    at_ious = [
+        RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)
+        for outcomes in coco_outcomes(boxes, max_detections)
+    ]
+    over_ious = mean_of([ap for classes in at_ious for ap in classes.aps_of(known)])
+    return dict(zip(NAMES, (at_ious[0].mean_ap(known), over_ious, *_at_highest_f1(at_ious[0], known))))
 
 
-def _indexed(content: dict[str, Any]) -> Any:
-    from pycocotools.coco import COCO
+def _at_highest_f1(classes: CountedClasses, group: Sequence[int]) -> tuple[float, float]:
+    """Mean precision and recall at the confidence with the highest mean F1, of several the highest.
 
-    coco = COCO()
-    coco.dataset = content
-    coco.createIndex()
-    return coco
-
-
-def _mean(precision: np.ndarray) -> float:
-    counted = precision[precision > -1]
-    return float(np.mean(counted)) if len(counted) else 0.0
-
-
-def _at_highest_f1(evaluation: Any) -> tuple[float, float]:
-    """Mean precision and recall at the confidence with the highest mean F1, among all predicted confidences."""
-    images, matches = len(evaluation.params.imgIds), evaluation.evalImgs
-    classes = [_ranked(matches[start : start + images]) for start in range(0, len(matches), images)]
-    classes = [(scores, hits, objects) for scores, hits, objects in classes if objects]
-    scores = np.concatenate([np.zeros(0), *(scores for scores, _, _ in classes)])
-    if not len(scores):
+    F1 = 2 TP / (predictions + objects). Only the confidences of TPs are compared: no others raise it.
+    """
+    outcomes, ranked = classes.classes.outcomes, classes.classes.ranked
+    confidences = np.unique(outcomes.boxes.confidence[outcomes.outcome == TP_KNOWN])[::-1]
+    rows, total = classes.with_objects(group), np.zeros(len(confidences))
+    if not len(confidences):
         return 0.0, 0.0
-    # the increase in its class's F1 from each prediction
-    rises = [np.diff(_f1(hits, objects), prepend=0.0) for _, hits, objects in classes]
-    order = np.argsort(-scores, kind="stable")
-    total = np.round(np.cumsum(np.concatenate(rises)[order]), 9)  # rounded, so that sums agree in any order
-    last = np.append(scores[order][1:] != scores[order][:-1], True)  # equal confidences count together
-    threshold = scores[order][last][np.argmax(total[last])]
-    sums = [(int(np.sum(hits[scores >= threshold])), int(np.sum(scores >= threshold))) for scores, hits, _ in classes]
-    precisions = [right / predicted if predicted else 0.0 for right, predicted in sums]
-    recalls = [right / objects for (right, _), (_, _, objects) in zip(sums, classes)]
-    return float(np.mean(precisions)), float(np.mean(recalls))
-
-
-def _f1(hits: np.ndarray, objects: int) -> np.ndarray:
-    """F1 = 2 TP / (predictions + objects) of the most confident 1, 2, … predictions."""
-    return 2 * np.cumsum(hits) / (np.arange(1, len(hits) + 1) + objects)
-
-
-def _ranked(images: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, int]:
-    """A class's confidences, highest first, whether each prediction is right at IoU 0.5, and its number of objects."""
-    images = [image for image in images if image is not None]
-    objects = sum(int(np.sum(image["gtIgnore"] == 0)) for image in images)
-    scores = np.concatenate([np.zeros(0), *(image["dtScores"] for image in images)])
-    hits = np.concatenate([np.zeros(0, dtype=bool), *(image["dtMatches"][0] > 0 for image in images)])
-    ignored = np.concatenate([np.zeros(0, dtype=bool), *(image["dtIgnore"][0] > 0 for image in images)])
-    order = np.argsort(-scores, kind="stable")
-    order = order[~ignored[order]]
-    return scores[order], hits[order], objects
+    for row in rows:
+        tp, fp = ranked[row].reaching(confidences)
+        total += 2 * tp / (tp + fp + classes.objects[row])
+    near = confidences[total >= total.max() - _ROUNDING * len(rows) ** 2]
+    reached = np.asarray([each.reaching(near) for each in ranked])  # class × (TP, FP) × confidence
+    sums = [
+        sum((Fraction(2 * tp, tp + fp + classes.objects[row]) for row, (tp, fp) in zip(rows, counts)), Fraction())
+        for counts in reached[rows].transpose(2, 0, 1).tolist()
+    ]
+    right, wrong = reached[:, :, sums.index(max(sums))].T.tolist()
+    predicted = [tp + fp for tp, fp in zip(right, wrong)]
+    return classes.mean_ratio(right, predicted, group), classes.mean_ratio(right, classes.objects, group)

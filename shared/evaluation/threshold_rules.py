@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.exact_sums import Sums
-from ..arrays.options import as_confidence_level, as_open_share
+from ..arrays.options import as_confidence_level, as_open_share, as_written
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.selection import highest_by_rank
-from ..ranking.shares import as_written, most_within, percent
+from ..ranking.shares import most_within, percent
 
 PIXELS, IMAGES = "pixels", "images"
 _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"

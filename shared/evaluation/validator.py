@@ -60,13 +60,14 @@ class OpenSetValidator:
         split: str = "val",
         *,
         standard: bool = True,
+        max_detections: int | None = None,
         progress: bool = False,
         summarise: Summarise = OpenSetDetection.summary,
     ) -> Results:
         """Run the model on the images of a split, and compute the metrics.
 
-        Parameters: split of the data set: train, val or test; standard, whether to compute the standard metrics, which
-        needs pycocotools; progress, whether to show a bar on a terminal; summarise, as of `evaluate_detections`.
+        Parameters: split of the data set: train, val or test; progress, whether to show a bar on a terminal; standard,
+        max_detections and summarise, as of `evaluate_detections`.
         Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises ImportError if the model is
         a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
         metrics do.
@@ -77,7 +78,8 @@ class OpenSetValidator:
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
         options = class_options({**self.options, "known_classes": known}, self.detections)
         self.options = {name: value for name, value in options.items() if name != "known_classes"}
-        return evaluate_detections(self.detections, known, standard=standard, summarise=summarise, **self.options)
+        shown: dict[str, Any] = {"standard": standard, "max_detections": max_detections, "summarise": summarise}
+        return evaluate_detections(self.detections, known, **shown, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
         """Write results to a file, .json or .txt. Raises ValueError for another suffix."""

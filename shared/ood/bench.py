@@ -139,9 +139,8 @@ def bench_rates(
     """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
     if thresholds and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
-    sizes = [positives.total, negatives.total]
-    measures = parsed_measures(metrics, threshold, step, sizes)
-    check_both_classes(*sizes)
+    measures = parsed_measures(metrics, threshold, step)
+    check_both_classes(positives.total, negatives.total)
     sides = Sides(positives, negatives)
     wanted: list[dict[str, Quantity]] = [{}, {}]  # of the OOD and of the in-distribution samples as positives
     for name, measure in measures.items():
@@ -160,7 +159,7 @@ def bench_rates(
     return rates
 
 
-def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
+def parsed_measures(metrics: Any, threshold: float | None, step: int | None) -> dict[str, Measure]:
     """Parse metrics into measures, by name."""
     curve = None if step is None else curve_of_sides(step)
     parse = _parse if step is not None else _parsed_once
@@ -172,7 +171,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         names.add(name)
         if not is_function(metric):
-            measures[name] = parse(metric, name, threshold=threshold, curve=curve, sizes=tuple(sizes))
+            measures[name] = parse(metric, name, threshold=threshold, curve=curve)
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
@@ -180,7 +179,7 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
 
 def check_metrics(metrics: Any) -> dict[str, Measure]:
     """Raise the errors of metrics that are wrong with any scores and any threshold; return them as measures."""
-    return parsed_measures(metrics, threshold=0.0, step=None, sizes=[1, 1])
+    return parsed_measures(metrics, threshold=0.0, step=None)
 
 
 def need_threshold(metrics: Any) -> bool:
@@ -232,7 +231,7 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: tuple[int, ...]) -> Measure:
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any) -> Measure:
     """Parse a metric into a measure."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
@@ -241,7 +240,7 @@ def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes
     if by_name and curve is not None and (point or name in _SAMPLED):
         return sampled_measure(name, curve)
     if point:
-        return measure_of(reached_point(*point, *sizes))
+        return measure_of(reached_point(*point))
     if by_name and name in _OF_OUT:
         return measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:

@@ -18,7 +18,7 @@ def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) 
     It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
     below 1/N_u it is the rate at which no unknown sample is accepted.
 
-    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
+    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1], read as a decimal.
     Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
     fpr out of range.
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.

@@ -14,12 +14,12 @@ from typing import Any
 
 from ..arrays.arrays import array_namespace, on_one_device
 from ..arrays.columns import as_scores
-from ..arrays.options import as_open_share, as_share, by_keyword, plain_value
+from ..arrays.options import as_open_share, as_share, as_written, by_keyword, plain_value
 from ..arrays.ratios import ratio_of
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, as_side, sort_sides
 from ..ranking.quantities import Quantity, quantities
-from ..ranking.shares import as_written, least_reaching
+from ..ranking.shares import least_reaching
 from .risk_areas import AUGRC, AURC, both_sides, places
 from .risk_costs import Costs, risks_with_costs
 

@@ -144,7 +144,7 @@ def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _W
         return int(loss[at]) / int(weight[at])
     # all weigh the same, so that weights are numbers of samples
     counts = accepted[0] + accepted[1] + accepted[2]
-    number = least_reaching(float(coverage), int(counts[-1]))
+    number = least_reaching(coverage, int(counts[-1]))
     at = int(np.searchsorted(counts, number))
     before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
     expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, as_array, is_bfloat16, is_floating, on_one_device
 from ..arrays.columns import as_scores
-from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share, by_keyword
+from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share, as_written, by_keyword
 from .binomial import largest_within, least_trials, tail_within
 from .counts import as_side
-from .shares import as_written, most_within
+from .shares import most_within
 
 
 class GuaranteedCoverage(NamedTuple):

@@ -15,7 +15,6 @@ from .counts import Counts, Side
 from .curves import F1_MAX
 from .operating_points import RATES, best_point
 from .quantities import Quantity
-from .shares import bound_between_counts
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
@@ -42,11 +41,9 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
-def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    from_below = bounded in ("tpr", "tnr")
-    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
-    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+    point = best_point(rate, bounded, bound)
 
     def value(parts: list[Any], *totals: int) -> Reached:
         best = point.value(parts, *totals)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import as_choice, as_fraction, by_keyword
+from ..arrays.options import as_choice, as_fraction, as_written, by_keyword
 from ..arrays.ratios import ratio_of
 from .bounds import at_best
 from .counts import Counts, checked_sides
 from .exceeded import exceeded_threshold
 from .quantities import Quantity, quantities
+from .shares import least_reaching, most_within
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -55,40 +57,40 @@ def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, 
     >>> operating_point(positives=[0.9, 0.4], negatives=[0.6, 0.1], rate="fpr", bounded="tpr", bound=0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    quantity, sides = best_point(rate, bounded, bound), checked_sides(positives=positives, negatives=negatives)
+    quantity = best_point(rate, bounded, as_written(as_fraction(bound, "bound")))
+    sides = checked_sides(positives=positives, negatives=negatives)
     best: PointOfScores = quantities(*sides, {"": quantity})[""]
     threshold = exceeded_threshold(best.score if best.tpr else None, sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The quantity of `operating_point`, as `PointOfScores`."""
-    bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+    from_below = bounded in ("tpr", "tnr")
 
     def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
+        number, total = _count(bounded, counts)
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = slice(at, at + 1)
         fpr, tpr = (
-            ratio_of(number[here], total)[0]
-            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
         )
         return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for part in parts for point in part]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+        at_nothing = _AT_NOTHING[bounded]
+        allowed = at_nothing >= bound if from_below else at_nothing <= bound
+        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
 
@@ -96,12 +98,12 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
-def _rate(name: str, counts: Counts) -> Array:
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
     tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
+    return {
         "tpr": (tp, positives),
         "fnr": (positives - tp, positives),
         "fpr": (fp, negatives),
         "tnr": (negatives - fp, negatives),
-    }[name]
-    return ratio_of(numerator, total)
+    }[rate]

@@ -152,6 +152,26 @@ def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, 
     assert (code, errors) == (0, "".join(f"openworld-metrics: warning: {line}\n" for line in warnings))
 
 
+def test_a_warning_of_coco_s_limit(run: Run, tmp_path: Path) -> None:
+    boxes = [{"id": k, "image_id": 1, "category_id": 1, "bbox": [9 * k, 0, 5, 5]} for k in range(1, 102)]
+    content = {"images": [{"id": 1}], "categories": [{"id": 1, "name": "cat"}], "annotations": boxes}
+    (tmp_path / "true.json").write_text(json.dumps(content))
+    (tmp_path / "found.json").write_text(json.dumps([{**box, "score": k / 128} for k, box in enumerate(boxes, 1)]))
+    files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
+    code, output, errors = run(*files, "--known-classes", "cat")
+    names = ("mAP50", "mAP50-95", "precision", "recall")
+    assert (code, json.loads(output)["standard_metrics"]) == (0, dict.fromkeys(names, 1.0))
+    assert errors == (
+        "openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100), which"
+        " gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
+        " 1.000000\n"
+    )
+    code, output, errors = run(*files, "--known-classes", "cat", "--max-detections", 100)
+    assert (code, json.loads(output)["standard_metrics"]["recall"], errors) == (0, 100 / 101, "")
+    code, _, errors = run(*files, "--known-classes", "cat", "--max-detections", 100, "--no-standard")
+    assert (code, "expected no --max-detections with --no-standard" in errors) == (2, True)
+
+
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
     assert (code, errors.count("\n")) == (0, 2)

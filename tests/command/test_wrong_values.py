@@ -73,6 +73,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             "--names": "none.txt",
             "--conf": "yak",
             "--iou": "yak",
+            "--max-detections": "0",
             "--score-field": "yak",
             "--option": "tpr",
             "--save": "x.yak",

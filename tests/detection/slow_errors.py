@@ -81,7 +81,7 @@ def matched_scene(
         if unknown_below is not None and p.confidence < unknown_below and p.label in known_classes:
             p.label = unknown_class_id
     known = sorted(set(known_classes))
-    scene = Scene(objects, found, known, unknown_class_id, Fraction(iou_threshold), int(plus_one))
+    scene = Scene(objects, found, known, unknown_class_id, Fraction(str(iou_threshold)), int(plus_one))
     (match_voc if protocol == "owod" else match_once)(scene, matching or "iou")
     return scene
 

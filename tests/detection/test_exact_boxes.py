@@ -55,9 +55,60 @@ def test_small_boxes_far_away(load: Load) -> None:
 
 @pytest.mark.parametrize("threshold", [1e-13, 1e-16, 1e-20, 1e-300])
 def test_thresholds_near_zero(threshold: float, load: Load) -> None:
-    for width, reached in ((threshold, 1), (0.75 * threshold, 0)):
-        boxes = [[0, 0, width, 1, 0.9, 0]], [[0, 0, 1, 1, 0]]
+    # the doubles on either side of the decimal
+    for width, reached in ((np.nextafter(threshold, 1), 1), (np.nextafter(threshold, 0), 0)):
+        boxes = [[0, 0, float(width), 1, 0.9, 0]], [[0, 0, 1, 1, 0]]
         assert true_positives(load, *boxes, iou_threshold=threshold) == reached
+
+
+def reaching_exactly(rng: np.random.Generator, percent: int) -> tuple[Box, Box, Box]:
+    """An object of 100 equal stripes, a box of `percent` of them, and the largest box that is smaller in float64."""
+    corner, width, unit = rng.integers(0, 9, 2) * 1.0, float(rng.integers(1, 60)), 2.0 ** rng.integers(-3, 4)
+    rows = [[*corner, corner[0] + width, corner[1] + height * unit] for height in (100, percent, percent)]
+    rows[2][3] = np.nextafter(rows[2][3], 0)
+    if rng.random() < 0.5:  # stripes side by side
+        rows = [[row[1], row[0], row[3], row[2]] for row in rows]
+    whole, box, smaller = ([float(x) for x in row] for row in rows)
+    return whole, box, smaller
+
+
+@pytest.mark.parametrize("options", PROTOCOLS, ids=str)
+@pytest.mark.parametrize("percent", range(5, 96))
+def test_a_threshold_is_a_decimal(percent: int, options: dict[str, Any], load: Load) -> None:
+    rng = np.random.default_rng(percent)
+    for swapped in (False, True):
+        whole, box, smaller = reaching_exactly(rng, percent)
+        for row, reached in ((box, 1), (smaller, 0)):
+            first, second = (whole, row) if swapped else (row, whole)
+            boxes = [[*first, 0.9, 0]], [[*second, 0]]
+            assert true_positives(load, *boxes, **options, iou_threshold=percent / 100) == reached
+
+
+@pytest.mark.parametrize("options", PROTOCOLS, ids=str)
+@pytest.mark.parametrize("percent", range(10, 96))
+def test_the_thresholds_of_errors_are_decimals(percent: int, options: dict[str, Any], load: Load) -> None:
+    whole, box, smaller = reaching_exactly(np.random.default_rng(percent), percent)
+    metric = load(DETECTION, known_classes=[0, 1], errors=True, iou_threshold=percent / 100, **options)
+    below = "badly placed" if percent > 10 else "background called known"
+    for row, label, kind in (
+        (box, 0, "duplicate"),
+        (box, 1, "known called another known"),
+        (smaller, 0, below),
+        (smaller, 1, "both, known called another known" if percent > 10 else below),
+    ):
+        errors = metric.compute(predictions=[[[*whole, 0.9, 0], [*row, 0.5, label]]], references=[[[*whole, 0]]])
+        table = errors["errors"]
+        assert dict(zip(table["error"], table["count"])) == {**dict.fromkeys(table["error"], 0), kind: 1}
+
+
+@pytest.mark.parametrize("twentieths", range(10, 20))
+def test_recalls_at_a_budget_count_exact_ious(twentieths: int, load: Load) -> None:
+    whole, box, smaller = reaching_exactly(np.random.default_rng(twentieths), 5 * twentieths)
+    for row, reached in ((box, twentieths - 9), (smaller, twentieths - 10)):
+        for budget in ("unknown", "all", "called unknown"):
+            metric = load(DETECTION, known_classes=[0], recall_budgets=[1], budget=budget)
+            results = metric.compute(predictions=[[[*row, 0.9, -1]]], references=[[[*whole, 7]]])
+            assert results["AR@1"] == reached / 10
 
 
 def test_equal_ious_go_to_the_more_confident(load: Load) -> None:
@@ -114,7 +165,7 @@ def test_boxes_of_any_scale_equal_the_slow_reference(seed: int, load: Load) -> N
     options: dict[str, Any] = {
         "known_classes": known,
         "plus_one": plus_one,
-        "iou_threshold": float(rng.choice([0.25, 0.5, 0.2, 1 / 3, 0.75])),
+        "iou_threshold": float(rng.choice([0.25, 0.5, 0.2, 1 / 3, 0.75, 0.8, 0.55, 0.6])),
         **PROTOCOLS[seed % 3],
     }
     expected = slow(exactly_found, exactly_true, **options)

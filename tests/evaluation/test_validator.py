@@ -104,14 +104,14 @@ def test_nothing_heavy_is_imported_unasked() -> None:
     assert subprocess.check_output([sys.executable, "-c", code % heavy], text=True).strip() == "[]"
 
 
-def test_a_missing_package_is_named(made: Detections, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(made: Detections, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = builtins.__import__
 
     def without(name: str, *more: Any) -> Any:
-        if name.startswith("pycocotools"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name="pycocotools")
+        if name == "yaml":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return find(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"^expected pycocotools to be installed, got none: pip install"):
-        evaluation.standard_metrics(made, scenes.KNOWN)
+    with pytest.raises(ImportError, match=r"^expected pyyaml to be installed, got none: pip install"):
+        formats.read_yolo_data(tmp_path / "data.yaml")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import OODBench, bench_metrics, reduce_ood, split_ood
+from openworld_metrics import OODBench, bench_metrics, exceedance_counts, operating_point, reduce_ood, split_ood
 from openworld_metrics.ranking.named_points import parse_point
-from openworld_metrics.ranking.shares import bound_between_counts, most_within
+from openworld_metrics.ranking.shares import least_reaching, most_within
 from tests import cases, references
 from tests.examples import many, seeds
 
@@ -72,17 +72,23 @@ def test_decimals_against_the_reference(seed: int) -> None:
 def test_bounds_are_met_by_exactly_the_counts_that_meet_them(total: int) -> None:
     for text in ("0.07", "0.29", "0.95", "0.995", "0.001", "0.333", "1", "0.0000001"):
         exact, share = Fraction(text), float(text)
-        most, least = math.floor(exact * total), math.ceil(exact * total)
-        assert most_within(share, total) == most
-        below, above = (bound_between_counts(exact, total, from_below=side) for side in (True, False))
-        assert (least - 1) / total < below <= least / total
-        assert most / total <= above
-        assert above < (most + 1) / total or most == total
+        assert most_within(share, total) == math.floor(exact * total)
+        assert least_reaching(share, total) == max(1, math.ceil(exact * total))
 
 
 def test_shares_that_no_decimal_is() -> None:
-    assert [most_within(k / 3, 3) for k in range(4)] == [0, 1, 2, 3]
-    assert all(most_within(k / 49, 49) == k for k in range(50))
+    assert [most_within(k / 3, 3) for k in range(4)] == [0, 0, 1, 3]  # 0.3333333333333333 is less than a third
+    for k in range(1, 50):
+        decimal, share = Fraction(str(k / 49)), Fraction(k, 49)
+        assert most_within(k / 49, 49) == k - (decimal < share)
+        assert least_reaching(k / 49, 49) == k + (decimal > share)
+
+
+def test_the_bound_of_an_operating_point_is_a_decimal() -> None:
+    counts = exceedance_counts(np.asarray([0.9, 0.4, 0.2]), np.asarray([0.6, 0.1, 0.0]))
+    for bound, fpr in ((1 / 3, 0.0), (0.3333333333333334, 1 / 3), (2 / 3, 1 / 3), (0.67, 2 / 3)):
+        assert operating_point(counts, "tpr", "fpr", bound).fpr <= fpr
+        assert operating_point(counts, "fnr", "tnr", round(1 - bound, 2)).tpr >= 1 / 3
 
 
 @pytest.mark.parametrize(

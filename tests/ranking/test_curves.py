@@ -89,18 +89,18 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     assert ends == [0.0, 1.0, 0.0, results["closed_set_accuracy"]]
     for t, x, y in [*zip(*found.values())][1:]:
         assert (np.mean(unknown <= t), np.sum(correct <= t) / num_known) == (x, y)
-    # the rate at a bound is that of the curve's highest vertex within it
-    for name, bound in (("0", 0), ("0.1", 0.001), ("10", 0.1), ("25", 0.25), ("50", 0.5), ("100", 1)):
-        assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(found["fpr"], found["ccr"]) if x <= bound)
-    assert results["ccr@fpr33.3333333333"] == om.ccr_at_fpr(
-        unknown=unknown, correct_known=correct, num_known=num_known, fpr=1 / 3
-    )
+    # the rate at a bound, which is a decimal as it is written, is that of the curve's highest vertex within it
+    bounds = {"0": 0, "0.1": 0.001, "10": 0.1, "25": 0.25, "33.3333333333": 1 / 3, "50": 0.5, "100": 1}
+    for name, bound in bounds.items():
+        assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(fpr, found["ccr"]) if x <= Fraction(str(bound)))
 
 
 A = ([0.3, 0.5, 0.8], [0.1, 0.4, 0.7], 4)  # unknown, rightly classified, known
 
 
-@pytest.mark.parametrize(("fpr", "expected"), [(0, 0.25), (0.01, 0.25), (0.1, 0.25), (0.5, 0.5), (1, 0.75)])
+@pytest.mark.parametrize(
+    ("fpr", "expected"), [(0, 0.25), (0.01, 0.25), (1 / 3, 0.25), (0.34, 0.5), (2 / 3, 0.5), (0.67, 0.75), (1, 0.75)]
+)
 def test_the_rate_at_a_bound(fpr: float, expected: float) -> None:
     unknown, correct, num_known = np.asarray(A[0]), np.asarray(A[1]), A[2]
     assert om.ccr_at_fpr(unknown=unknown, correct_known=correct, num_known=num_known, fpr=fpr) == expected

@@ -26,7 +26,7 @@ from openworld_metrics import (
 from openworld_metrics.arrays.ratios import rounded_sum
 from openworld_metrics.classification.averages import rates_by_class, topk_rates
 from openworld_metrics.classification.topk_rates import Ranks, mean_hits
-from openworld_metrics.detection.average_precision import eleven_point_average_precision
+from openworld_metrics.detection.average_precision import AVERAGE_PRECISIONS
 from openworld_metrics.ranking.counts import Side, as_side
 from tests.hardest import ulps, worst_of
 
@@ -275,7 +275,7 @@ def test_average_precisions_of_detection_are_within_two_ulps(most: int) -> None:
         tp, fp = np.cumsum(np.asarray(rows), axis=0).T
         objects = int(tp[-1] + missed)
         exact = all_points(np.asarray(rows), objects) if objects else Fraction()
-        area, total = eleven_point_average_precision(tp, fp, objects)
+        area, total = AVERAGE_PRECISIONS["11-point"](tp, fp, objects)
         of_eleven = eleven_points(np.asarray(rows), objects) if objects else Fraction()
         return max(ulps(voc_average_precision(tp, fp, objects), exact), ulps(area / total, of_eleven))
 

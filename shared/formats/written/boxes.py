@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,17 +28,10 @@ def write_yolo_predictions(detections: Detections, folder: str | Path) -> None:
 
 
 def write_coco(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set's true boxes as COCO annotations, with ignored objects as crowds."""
-    write_file(path, json.dumps(coco_annotations(dataset)))
+    """Write a data set's true boxes as COCO annotations, with ignored objects as crowds.
 
-
-def write_coco_results(detections: Detections, path: str | Path) -> None:
-    """Write predictions as COCO results, with the data set's image ids."""
-    write_file(path, json.dumps(coco_results(detections)))
-
-
-def coco_annotations(dataset: Dataset) -> dict[str, Any]:
-    """A data set as COCO annotations: images, annotations, and categories of all its classes and labels."""
+    The categories are all its classes and labels.
+    """
     images = [
         {"id": key, "file_name": name if path is None else f"{name}{path.suffix}", **_size(dataset, i)}
         for i, (key, name, path) in enumerate(zip(dataset.ids, dataset.names, dataset.paths))
@@ -54,16 +46,17 @@ def coco_annotations(dataset: Dataset) -> dict[str, Any]:
     for number, annotation in enumerate(annotations, 1):  # pycocotools takes an id of 0 for no match
         annotation["id"] = number
     categories = [{"id": i, "name": name} for i, name in sorted(names.items())]
-    return {"images": images, "annotations": annotations, "categories": categories}
+    write_file(path, json.dumps({"images": images, "annotations": annotations, "categories": categories}))
 
 
-def coco_results(detections: Detections) -> list[dict[str, Any]]:
-    """Predictions as COCO results: a list of image_id, category_id, bbox and score."""
-    return [
+def write_coco_results(detections: Detections, path: str | Path) -> None:
+    """Write predictions as COCO results: image_id, of the data set, category_id, bbox and score."""
+    results = [
         {"image_id": key, "category_id": label, "bbox": box, "score": score}
         for key, boxes in zip(detections.dataset.ids, detections.predictions)
         for box, label, score in zip(_corner_and_size(boxes), boxes["labels"].tolist(), boxes["scores"].tolist())
     ]
+    write_file(path, json.dumps(results))
 
 
 def _corner_and_size(boxes: Boxes) -> list[list[float]]:

@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from openworld_metrics.evaluation import standard_metrics
+from openworld_metrics.formats import Detections
 from tests.detection import scenes
 from tests.docs.migration.rows import row
+
+
+def untied(seed: int) -> Detections:
+    """A scene in which no two confidences are equal, and no IoU is a threshold."""
+    rng, scene = np.random.default_rng(seed), scenes.scene(seed, 30)
+    for found in scene.predictions:
+        found["boxes"] = found["boxes"] + rng.uniform(0, 0.5, found["boxes"].shape)
+        found["scores"] = found["scores"] + rng.uniform(0, 0.01, found["scores"].shape)
+    return scene
 
 
 @row("torchmetrics `MeanAveragePrecision()`")
@@ -18,8 +28,9 @@ from tests.docs.migration.rows import row
 def test_mean_average_precision_of_torchmetrics(seed: int) -> None:
     torch = pytest.importorskip("torch")
     pytest.importorskip("torchvision", exc_type=ImportError)
-    metric = pytest.importorskip("torchmetrics.detection").MeanAveragePrecision()
-    scene = scenes.scene(seed, 30)
+    detection = pytest.importorskip("torchmetrics.detection")
+    metric = detection.MeanAveragePrecision(rec_thresholds=[r / 100 for r in range(101)])  # its own are in float32
+    scene = untied(seed)
     known = torch.tensor(scenes.KNOWN)
 
     def kept(boxes: Any) -> dict[str, Any]:

@@ -317,7 +317,7 @@ BOX = "0 .5 .5 .5 .5"
 
 
 def test_images_with_one_stem_stay_apart(tmp_path: Path) -> None:
-    """The object is in a/1, the prediction in b/1: pycocotools would take both for image 1."""
+    """The object is in a/1, the prediction in b/1: by their stems, both are image 1."""
     yolo_set(tmp_path, "a/1.png", "b/1.png", "b/x.png", labels_a_1=BOX, labels_b_1="", pred_b_1=f"{BOX} .9")
     read = formats.read_detections(tmp_path / "pred", tmp_path / "labels")
     results = evaluation.evaluate_detections(read, [0])
