@@ -32,7 +32,7 @@ FLOORS = (
     ("reports",),
     ("pages",),
     ("command",),
-    ("public",),
+    ("public", "dropin"),
     ("__init__", "__main__"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
