@@ -9,7 +9,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from ..arrays.arrays import array_namespace
+import numpy as np
+
+from ..arrays.arrays import to_numpy
 from ..arrays.columns import as_scores
 from ..arrays.options import as_real
 from ..detection.openset_detection import OpenSetDetection
@@ -44,6 +46,7 @@ class OpenSetDetectionMetrics:
         self._metric = OpenSetDetection(
             known_classes=known_classes, unknown_class_id=unknown_class_id, iou_threshold=iou_threshold, **options
         )
+        _ = self._metric.rules  # checked together
 
     def update(self, predictions: Any, ground_truth: Any) -> None:
         """Add an image: rows x1, y1, x2, y2, confidence, class, and rows x1, y1, x2, y2, class.
@@ -86,15 +89,13 @@ def mark_low_confidence_as_unknown(predictions: Any, conf_threshold: float = 0.5
 
     The option unknown_below of openset_detection only takes predictions of known classes.
 
-    Parameters: predictions, rows x1, y1, x2, y2, confidence, class. Returns a copy.
+    Parameters: predictions, rows x1, y1, x2, y2, confidence, class. Returns a copy, as a NumPy array of float64.
     Raises ValueError for other shapes and for NaN.
 
     >>> mark_low_confidence_as_unknown([[0, 0, 4, 4, 0.9, 1], [6, 6, 9, 9, 0.3, 1]]).tolist()
     [[0.0, 0.0, 4.0, 4.0, 0.9, 1.0], [6.0, 6.0, 9.0, 9.0, 0.3, 999.0]]
     """
-    boxes = as_scores(predictions, "predictions", 2)
-    xp = array_namespace(boxes)
-    boxes = xp.asarray(boxes, dtype=xp.float64, copy=True)  # a confidence is compared, and an id kept, exactly
+    boxes = to_numpy(as_scores(predictions, "predictions", 2)).astype(np.float64)  # holds confidences and ids exactly
     if boxes.shape == (0, 0):
         boxes = boxes.reshape(0, 6)
     if boxes.shape[1] != 6:
