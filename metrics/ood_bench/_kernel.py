@@ -4816,222 +4816,21 @@ def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
     return Measure(quantity, quantity.higher, of_inside)
 
 
-# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
-#
-# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-_INT64 = (-(2**63), 2**63 - 1)
-
-
-class OODState(TypedDict):
-    """Scores with their labels.
-
-    scores: (N,) higher is more OOD
-    labels: (N,) in_value, out_value or ignore_value
-    counts: (N,) how many samples each entry stands for; absent, one each
-    significant_bits: how many of a score's were kept; absent where all were
-    """
-
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
-
-
-Label = int | str  # of a side: a label, or REST
-REST = "rest"  # for the label of one side: all labels that are not the other's
-
-
-def as_ood_state(
-    state: Mapping[str, Any],
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
-    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
-    labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
-    if "counts" in state:
-        checked["counts"] = count_column(state)
-    check_rows(checked)
-    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
-    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
-
-
-def ood_state(
-    predictions: Any,
-    references: Any = None,
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """The state of a batch: see `reduce_ood`."""
-    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
-    if references is None:
-        if not isinstance(predictions, tuple) or len(predictions) != 2:
-            raise TypeError(
-                "references: expected a label for each score, or predictions as a tuple "
-                "(in-distribution scores, OOD scores); got neither"
-            )
-        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
-        scores, sides = concatenate(sides), on_one_device(*sides)
-        xp = array_namespace(*sides)
-        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
-        labels = [
-            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, values)
-        ]
-        return _kept(scores, _narrow(xp.concat(labels)), bits)
-    predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
-    check_orientation(predictions, references)
-    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
-        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
-    check_lengths(predictions=scores, references=labels)
-    scores, labels = on_one_device(scores, _narrow(labels))
-    check_labels(labels, values)
-    return _kept(scores, labels, bits)
-
-
-def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
-    if bits is None:
-        return {"scores": scores, "labels": labels}
-    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
-
-
-def _narrow(labels: Array) -> Array:
-    """Labels as int8 or int16 where they fit, else as int64."""
-    xp = array_namespace(labels)
-    if labels.dtype == xp.int8:
-        return labels
-    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
-    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
-    return xp.astype(labels, next(fitting, xp.int64), copy=False)
-
-
-class LabelValues(NamedTuple):
-    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
-
-    inside: Label
-    out: Label
-    ignored: int | None
-
-
-def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
-    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
-    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
-    if inside == out:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
-    if ignore_value is not None:
-        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
-        if ignore_value in (inside, out):
-            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
-    return LabelValues(inside, out, ignore_value)
-
-
-def _as_label(value: Any, name: str) -> Label:
-    if isinstance(value, str):
-        if value != REST:
-            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
-        return REST
-    return as_int(value, name, *_INT64)
-
-
-def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
-    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
-    is_out, kept = is_ood(state["labels"], values)
-    scores, counts = state["scores"], state.get("counts")
-    if kept is not None:
-        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
-    bits = None if "significant_bits" not in state else int(state["significant_bits"])
-    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
-    return out, inside
-
-
-def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
-    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
-    kept = None if values.ignored is None else ~equal(labels, values.ignored)
-    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
-    return is_out, kept
-
-
-def check_labels(labels: Array, values: LabelValues) -> None:
-    """Raise ValueError for a label of none of the values."""
-    if REST in values:
-        return
-    first, *others = (equal(labels, value) for value in values if value is not None)
-    allowed = functools.reduce(operator.or_, others, first)
-    if not bool(array_namespace(labels).all(allowed)):
-        names = zip(values, ("in_value", "out_value", "ignore_value"))
-        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
-        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
-
-
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
 #
-# OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of every score.
+# OOD rates as oodeel computes them, at every few scores instead of every score.
 
 _Arrays = tuple[np.ndarray, ...]
 
 
-def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
-    """Count false positives, true positives, false negatives and true negatives at one threshold.
-
-    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
-    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
-    Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
-    Source: oodeel, eval/metrics.py, which returns the same four counts.
-
-    >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
-    (1, 1, 0, 1)
-    """
-    positives, negatives = _split(scores, labels)
-    threshold = as_real(threshold, "threshold")
-    xp = array_namespace(positives)
-    # in float64: a float32 score must not round the threshold to its own precision
-    tp, fp = (int(xp.count_nonzero(xp.astype(side, xp.float64) >= threshold)) for side in (positives, negatives))
-    return fp, tp, positives.shape[0] - tp, negatives.shape[0] - fp
-
-
-def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
-    """Rates at every `step`-th score in ascending order, as oodeel samples them.
+def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
+    """Counts and rates at every `step`-th score, from the two sides in ascending order.
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
-    score ≥ threshold, as of `ftpn`.
-    The rates also have the two ends of the curve; the accuracy does not.
-
-    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
-    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy); with `return_raw`, the pair of the counts
-    (FP, TP, FN, TN) and these arrays. Raises ValueError as `ftpn` does, and for a class without samples.
+    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
+    Returns (FP, TP, FN, TN), and (fpr, tpr, fnr, tnr, accuracy); the rates also have the two ends of the curve.
     Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
-
-    >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)
-    >>> fpr.tolist(), tpr.tolist()
-    ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
     """
-    positives, negatives = _split(scores, labels)
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    raw, rates = sampled_curve(to_numpy(positives), to_numpy(negatives), as_int(step, "step", 1))
-    return (raw, rates) if return_raw else rates
-
-
-def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
-    state = ood_state(scores, labels, in_value=0, out_value=1, ignore_value=None, significant_bits=None)
-    out, inside = (side.repeated() for side in ood_sides(state, LabelValues(inside=0, out=1, ignored=None)))
-    return out, inside
-
-
-def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
-    """The counts and the rates of `get_curve`, from the two sides in ascending order."""
     thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
     num_positives, num_negatives = len(positives), len(negatives)
     tp = num_positives - np.searchsorted(positives, thresholds, side="left")
@@ -5044,7 +4843,7 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
 
 
 def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
-    """Return a function that computes the rates of `get_curve` once for each two sides."""
+    """Return a function that computes the rates of `sampled_curve` once for each two sides."""
 
     def rates(sides: Sides) -> _Arrays:
         positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
@@ -5471,6 +5270,166 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
+
+
+# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
+#
+# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+class OODState(TypedDict):
+    """Scores with their labels.
+
+    scores: (N,) higher is more OOD
+    labels: (N,) in_value, out_value or ignore_value
+    counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
+    """
+
+    scores: Array
+    labels: Array
+    counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
+
+
+Label = int | str  # of a side: a label, or REST
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
+def as_ood_state(
+    state: Mapping[str, Any],
+    *,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
+) -> OODState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
+    labels = _narrow(integer_column(state, "labels", *_INT64))
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
+    if "counts" in state:
+        checked["counts"] = count_column(state)
+    check_rows(checked)
+    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
+    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
+
+
+def ood_state(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
+) -> OODState:
+    """The state of a batch: see `reduce_ood`."""
+    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
+    if references is None:
+        if not isinstance(predictions, tuple) or len(predictions) != 2:
+            raise TypeError(
+                "references: expected a label for each score, or predictions as a tuple "
+                "(in-distribution scores, OOD scores); got neither"
+            )
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
+        xp = array_namespace(*sides)
+        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
+        labels = [
+            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, values)
+        ]
+        return _kept(scores, _narrow(xp.concat(labels)), bits)
+    predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
+        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
+    check_lengths(predictions=scores, references=labels)
+    scores, labels = on_one_device(scores, _narrow(labels))
+    check_labels(labels, values)
+    return _kept(scores, labels, bits)
+
+
+def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
+    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
+    if bits is None:
+        return {"scores": scores, "labels": labels}
+    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
+
+
+def _narrow(labels: Array) -> Array:
+    """Labels as int8 or int16 where they fit, else as int64."""
+    xp = array_namespace(labels)
+    if labels.dtype == xp.int8:
+        return labels
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
+    return xp.astype(labels, next(fitting, xp.int64), copy=False)
+
+
+class LabelValues(NamedTuple):
+    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
+
+    inside: Label
+    out: Label
+    ignored: int | None
+
+
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
+    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return LabelValues(inside, out, ignore_value)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    if isinstance(value, str):
+        if value != REST:
+            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
+        return REST
+    return as_int(value, name, *_INT64)
+
+
+def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
+    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
+    is_out, kept = is_ood(state["labels"], values)
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    bits = None if "significant_bits" not in state else int(state["significant_bits"])
+    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
+    return out, inside
+
+
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
+    kept = None if values.ignored is None else ~equal(labels, values.ignored)
+    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
+    return is_out, kept
+
+
+def check_labels(labels: Array, values: LabelValues) -> None:
+    """Raise ValueError for a label of none of the values."""
+    if REST in values:
+        return
+    first, *others = (equal(labels, value) for value in values if value is not None)
+    allowed = functools.reduce(operator.or_, others, first)
+    if not bool(array_namespace(labels).all(allowed)):
+        names = zip(values, ("in_value", "out_value", "ignore_value"))
+        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
+        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
 
 
 # ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
