@@ -6,7 +6,8 @@ from typing import Any
 
 from ..arrays.arrays import on_one_device
 from ..arrays.columns import as_flags, as_scores, check_lengths
-from ..ranking.counts import Side, sides_of_kinds
+from ..ranking.counts import Side, check_both_classes, sides_of_kinds, sort_sides
+from ..ranking.quantities import Quantity, quantities
 
 
 def labelled_sides(**columns: Any) -> tuple[Side, Side]:
@@ -21,3 +22,15 @@ def labelled_sides(**columns: Any) -> tuple[Side, Side]:
     scores, flags = on_one_device(scores, flags)
     positives, negatives = sides_of_kinds(scores, ~flags, 2)
     return positives, negatives
+
+
+def both_sides(**columns: Any) -> tuple[Side, Side]:
+    """As `labelled_sides`. Raises ValueError for labels of one value, too."""
+    positives, negatives = labelled_sides(**columns)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def labelled_value(quantity: Quantity, **columns: Any) -> Any:
+    """The value of a quantity, of the columns of `both_sides`."""
+    return quantities(*sort_sides(*both_sides(**columns)), {"": quantity})[""]

@@ -10,8 +10,7 @@ from ..ood.bench import DEFAULT_METRICS
 from ..ood.ood_bench import OODBench
 from ..ood.oodeel import sampled_curve
 from ..ood.sides import Label
-from ..ranking.counts import check_both_classes
-from .labelled_scores import labelled_sides
+from .labelled_scores import both_sides, labelled_sides
 
 
 def bench_metrics(
@@ -74,7 +73,6 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     >>> fpr.tolist(), tpr.tolist()
     ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
     """
-    out, inside = labelled_sides(scores=scores, labels=labels)
-    check_both_classes(out.total, inside.total)
+    out, inside = both_sides(scores=scores, labels=labels)
     raw, rates = sampled_curve(to_numpy(out.repeated()), to_numpy(inside.repeated()), as_int(step, "step", 1))
     return (raw, rates) if return_raw else rates

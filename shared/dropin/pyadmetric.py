@@ -7,16 +7,15 @@ is of its test_score_gpu_accelerate.py, takes tensors on their device, and does 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, reduce_maps
 from ..anomaly.pro import pro_curve
 from ..arrays.arrays import as_array
 from ..arrays.options import as_fractions, as_int
-from ..ranking.counts import Counts, exceedance_counts
-from ..ranking.curves import aupr, auroc, average_precision, f1_max
-from .labelled_scores import labelled_sides
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, F1_MAX
+from .labelled_scores import labelled_value
 
 _LIMITS: Any = AnomalySuite.integration_limits
 _KEYS = {
@@ -44,7 +43,7 @@ def calculate_AUROC(gt: Any, predict: Any, decimals: int | None = 3) -> float:
     >>> calculate_AUROC([1, 1, 0, 0], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
-    return _rounded(gt, predict, auroc, decimals)
+    return _round(labelled_value(AUROC, predict=predict, gt=gt), decimals)
 
 
 def calculate_AP(gt: Any, predict: Any, decimals: int | None = 3) -> float:
@@ -53,7 +52,7 @@ def calculate_AP(gt: Any, predict: Any, decimals: int | None = 3) -> float:
     >>> calculate_AP([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.833
     """
-    return _rounded(gt, predict, average_precision, decimals)
+    return _round(labelled_value(AVERAGE_PRECISION, predict=predict, gt=gt), decimals)
 
 
 def calculate_AUPR(gt: Any, predict: Any, decimals: int | None = 3) -> float:
@@ -62,7 +61,7 @@ def calculate_AUPR(gt: Any, predict: Any, decimals: int | None = 3) -> float:
     >>> calculate_AUPR([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], decimals=None)
     0.7916666666666666
     """
-    return _rounded(gt, predict, aupr, decimals)
+    return _round(labelled_value(AUPR, predict=predict, gt=gt), decimals)
 
 
 def calculate_F1max(gt: Any, predict: Any, decimals: int | None = 3) -> float:
@@ -71,16 +70,11 @@ def calculate_F1max(gt: Any, predict: Any, decimals: int | None = 3) -> float:
     >>> calculate_F1max([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.8
     """
-    return _rounded(gt, predict, lambda counts: f1_max(counts)[0], decimals)
+    return _round(labelled_value(F1_MAX, predict=predict, gt=gt)[0], decimals)
 
 
-def _rounded(gt: Any, predict: Any, value_of: Callable[[Counts], float], decimals: int | None) -> float:
-    anomalous, normal = labelled_sides(predict=predict, gt=gt)
-    return _round(value_of(exceedance_counts(positives=anomalous, negatives=normal)), decimals)
-
-
-def _round(value: float, decimals: int | None) -> float:
-    return value if decimals is None else round(value, as_int(decimals, "decimals", 0))
+def _round(value: Any, decimals: int | None) -> float:
+    return float(value if decimals is None else round(value, as_int(decimals, "decimals", 0)))
 
 
 def calculate_Pro(

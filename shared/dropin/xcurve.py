@@ -16,9 +16,8 @@ from ..classification.topk_rates import accuracy, known_ranks, mean_hits
 from ..open_set.at_tpr import DEFAULT_TPR, accuracy_of_sides, score_at_tpr
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF, OpenF
 from ..open_set.openauc import OpenAUC as _OpenAUC
-from ..ranking.counts import check_both_classes, exceedance_counts
-from ..ranking.curves import auroc
-from .labelled_scores import labelled_sides
+from ..ranking.curves import AUROC as _AUROC
+from .labelled_scores import both_sides, labelled_value
 
 
 def TopkAcc(y_pred: Any, y_true: Any, k_list: Sequence[int] = (1,)) -> list[Any]:
@@ -118,8 +117,7 @@ def Acc_At_TPR(open_set_preds: Any, open_set_labels: Any, r: float = DEFAULT_TPR
     >>> Acc_At_TPR([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0])
     0.75
     """
-    unknown, known = labelled_sides(open_set_preds=open_set_preds, open_set_labels=open_set_labels)
-    check_both_classes(unknown.total, known.total)
+    unknown, known = both_sides(open_set_preds=open_set_preds, open_set_labels=open_set_labels)
     return accuracy_of_sides(unknown, (known,), score_at_tpr(unknown, as_fraction(r, "r")))
 
 
@@ -144,8 +142,7 @@ def AUROC(*arrays: Any, **named: Any) -> float:
     if names is None or len(arrays) == 1:
         got = ", ".join([*(["by position"] * len(arrays)), *named]) or "none"
         raise TypeError(f"AUROC: expected y_true and y_pred, or open_set_preds and open_set_labels; got {got}")
-    unknown, known = labelled_sides(**{name: named[name] for name in names})
-    return auroc(exceedance_counts(positives=unknown, negatives=known))
+    return float(labelled_value(_AUROC, **{name: named[name] for name in names}))
 
 
 def _scores_first(first: Any, second: Any) -> tuple[Any, Any]:

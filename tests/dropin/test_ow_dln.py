@@ -89,7 +89,9 @@ def one_image(folder: Path) -> Detections:
 def test_the_iou_of_a_validator_is_that_of_a_match_too(options: dict[str, float], hits: int, tmp_path: Path) -> None:
     model = FakeModel(one_image(tmp_path))
     validator = OpenSetValidator(model, str(tmp_path / "data.yaml"), scenes.KNOWN, **options)
-    assert validator.validate(standard=False)["openset_metrics"]["TP_known"] == hits
+    results = validator.validate(standard=False)["openset_metrics"]
+    assert results["TP_known"] == hits
+    assert (results["U-Recall"], results["WI"]) == (0.0, 0.0)  # keys of OW-DLN, also of a model that never says unknown
     assert [call["iou"] for call in model.calls] == [options.get("iou", 0.6)]
     assert [call["conf"] for call in model.calls] == [0.001]
 
