@@ -17,7 +17,8 @@ from ..arrays.options import as_real
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.rules import RULE_CHECKS, Rules
 from ..evaluation import validator
-from ..evaluation.detection import DEFAULT_CONF, summary
+from ..evaluation.detection import DEFAULT_CONF, Results, summary
+from ..formats.boxes.named import class_ids
 
 
 class OpenSetDetectionMetrics:
@@ -82,6 +83,15 @@ class OpenSetValidator(validator.OpenSetValidator):
         **options: Any,
     ) -> None:
         super().__init__(model, data, known_classes, unknown_class_id, conf, iou, **{"iou_threshold": iou, **options})
+
+    def validate(self, split: str = "val", **arguments: Any) -> Results:
+        """As of `evaluation.OpenSetValidator`, with OW-DLN's keys even if no prediction can be unknown."""
+        results = super().validate(split, **arguments)
+        assert self.detections is not None  # they have just been evaluated
+        dataset = self.detections.dataset
+        metric = OpenSetDetection(known_classes=class_ids(self.known_classes, dataset.classes), **self.options)
+        rates = metric.compute(predictions=self.detections.predictions, references=dataset.references)
+        return {**results, "openset_metrics": {**rates, **results["openset_metrics"]}}
 
 
 def mark_low_confidence_as_unknown(predictions: Any, conf_threshold: float = 0.5, unknown_id: int = 999) -> Any:
