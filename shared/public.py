@@ -22,7 +22,6 @@ from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench, reduce_ood, split_ood
-from .ood.oodeel import ftpn, get_curve
 from .open_set.at_tpr import accuracy_at_tpr
 from .open_set.ccr import ccr_at_fpr
 from .open_set.known_unknown import reduce_known_unknown
@@ -78,8 +77,6 @@ __all__ = [
     "detection_accuracy",
     "exceedance_counts",
     "f1_max",
-    "ftpn",
-    "get_curve",
     "guaranteed_coverage",
     "known_ranks",
     "level_counts",

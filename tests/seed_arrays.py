@@ -88,6 +88,10 @@ MICRO_F = (
     ],
     [0, 1, 0, 0, 0, 1, 1, 0, 1, 1],
 )
+T_LIST = (0, 2, 0.4, 0.6, 0.8)
+# XCurve's MacroF pools the counts and its MicroF averages the classes: each figure belongs to the other metric
+MACRO_F_PRINTED = [0, 0.30769230769230765, 0.5714285714285715, 0.5, 0.36363636363636365]
+MICRO_F_PRINTED = [0, 0.21428571428571427, 0.13333333333333333, 0.13333333333333333, 0.21428571428571427]
 CLOSED_SET = (
     [
         [0.49754002, 0.68136726, 0.00655441, 0.7307169, 0.24021935],

@@ -38,6 +38,17 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "Engines and clusters": "openworld_metrics.cluster",
         },
     ),
+    "dropin": (
+        "Other libraries' calls",
+        "Their names, arguments and keys with our numbers: [one import changes](../coming-from.md#change-one-import).",
+        {
+            "XCurve": "openworld_metrics.dropin.xcurve",
+            "oodeel": "openworld_metrics.dropin.oodeel",
+            "OW-DLN": "openworld_metrics.dropin.ow_dln",
+            "PyADMetric": "openworld_metrics.dropin.pyadmetric",
+            "accuracyk": "openworld_metrics.dropin.accuracyk",
+        },
+    ),
 }
 # rooms of the kernel, which are sections of the functions page
 ROOMS = {
@@ -56,6 +67,17 @@ SHOWN = {
     "openworld_metrics.integrations.anomalib": ["anomaly_metrics", "AnomalyResult"],
     "openworld_metrics.integrations.evaluators": ["evaluator"],
     "openworld_metrics.integrations.combining": ["combine"],
+    "openworld_metrics.dropin.xcurve": [
+        *("TopkAcc", "AUTKC", "MacroF", "MicroF", "ClosedSetAcc", "Acc_At_TPR", "AUROC", "OpenAUC")
+    ],
+    "openworld_metrics.dropin.oodeel": ["bench_metrics", "ftpn", "get_curve"],
+    "openworld_metrics.dropin.ow_dln": [
+        *("OpenSetDetectionMetrics", "OpenSetValidator", "mark_low_confidence_as_unknown")
+    ],
+    "openworld_metrics.dropin.pyadmetric": [
+        *("calculate_AUROC", "calculate_AP", "calculate_AUPR", "calculate_F1max", "calculate_Pro", "cal_metric")
+    ],
+    "openworld_metrics.dropin.accuracyk": ["compute"],
     "openworld_metrics.scores": ["msp", "max_logit", "energy", "entropy", "margin", "gen"],
 }
 

@@ -13,9 +13,13 @@ from tests.package.rooms import MODULES
 # where an argument that is called as an option of a metric is another, with a default of its own
 OTHERS = {
     "comparison.compare.confidence_level",  # the option's default is to have no intervals
+    "dropin.oodeel.bench_metrics.step",  # oodeel's; the option's default is every score
+    "dropin.oodeel.get_curve.step",
+    "dropin.ow_dln.mark_low_confidence_as_unknown.conf_threshold",  # OW-DLN's; the option's default drops nothing
+    "dropin.xcurve.AUTKC.k_list",
+    "dropin.xcurve.TopkAcc.k_list",  # XCurve's; the option's default is plain accuracy
     "integrations.evaluators._ScoreRows._compute_confidence_interval.confidence_level",  # a signature of evaluate
     "integrations.evaluators._ScoreRows._compute_confidence_interval.n_resamples",
-    "ood.oodeel.get_curve.step",  # oodeel's; the option's default is every score
     "open_set.open_f_curve.open_f_curve.average",  # of classes; the option is one of the top-k metrics
     "ranking.delong.delong.confidence_level",
     "ranking.guarantees.guaranteed_coverage.confidence_level",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.dropin.oodeel import get_curve
 
 To = Callable[[Any], Any]
 POINTS = ["fpr95tpr", "tpr0.5fpr", "detect_acc", "tpr", "aupr_in_trapezoid"]
@@ -36,7 +37,7 @@ def results(send: To) -> list[Any]:
         om.threshold_at_fpr(other, 0.1),
         [side.tolist() for side in om.split_ood(positives, positives % 2)],
         [side.tolist() for side in om.split_open_set(om.reduce_openauc(abs(labels), labels, positives % 5))],
-        [side.tolist() for side in om.get_curve(positives, positives % 2, 3)],
+        [side.tolist() for side in get_curve(positives, positives % 2, 3)],
         om.ccr_at_fpr(unknown=positives, correct_known=negatives, num_known=60, fpr=0.1),
         bench.compute(predictions=other, references=labels),
     ]

@@ -11,10 +11,6 @@ import pytest
 from tests import seed_arrays
 
 Load = Callable[..., Any]
-T_LIST = (0, 2, 0.4, 0.6, 0.8)
-# XCurve's MacroF pools the counts and its MicroF averages the classes: each figure belongs to the other metric
-MACRO_F_PRINTED = [0, 0.30769230769230765, 0.5714285714285715, 0.5, 0.36363636363636365]
-MICRO_F_PRINTED = [0, 0.21428571428571427, 0.13333333333333333, 0.13333333333333333, 0.21428571428571427]
 
 
 def test_topk_accuracy(load: Load) -> None:
@@ -32,18 +28,18 @@ def test_autkc(load: Load) -> None:
 @pytest.mark.parametrize(
     ("name", "arrays", "printed"),
     [
-        ("micro_open_f", seed_arrays.MACRO_F, MACRO_F_PRINTED),
-        ("macro_open_f", seed_arrays.MICRO_F, MICRO_F_PRINTED),
+        ("micro_open_f", seed_arrays.MACRO_F, seed_arrays.MACRO_F_PRINTED),
+        ("macro_open_f", seed_arrays.MICRO_F, seed_arrays.MICRO_F_PRINTED),
     ],
     ids=["MacroF-is-micro", "MicroF-is-macro"],
 )
 def test_open_set_f(name: str, arrays: tuple[Any, ...], printed: list[float], load: Load) -> None:
     close_pred, close_labels, open_pred, open_labels = arrays
     columns = dict(close_pred=close_pred, close_labels=close_labels, open_pred=open_pred, open_labels=open_labels)
-    results = load(name).compute(**columns, t_list=T_LIST)
+    results = load(name).compute(**columns, t_list=seed_arrays.T_LIST)
     assert results[f"{name}_curve"] == pytest.approx(printed, abs=1e-15)
     assert results[name] == pytest.approx(max(printed), abs=1e-15)
-    assert results[f"{name}_threshold"] == T_LIST[int(np.argmax(printed))]
+    assert results[f"{name}_threshold"] == seed_arrays.T_LIST[int(np.argmax(printed))]
 
 
 def test_closed_set_accuracy(load: Load) -> None:

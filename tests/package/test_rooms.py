@@ -32,7 +32,7 @@ FLOORS = (
     ("reports",),
     ("pages",),
     ("command",),
-    ("public",),
+    ("public", "dropin"),
     ("__init__", "__main__"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -88,6 +88,10 @@ def test_every_room_is_on_a_floor() -> None:
 def test_arrows_point_downwards() -> None:
     arrows = [(x, room(dotted(x.file)), room(x.target)) for x in IMPORTS if x.own]
     assert [str(x) for x, start, end in arrows if start != end and FLOOR[start] <= FLOOR[end]] == []
+
+
+def test_nothing_imports_the_calls_of_other_libraries() -> None:
+    assert {room(dotted(x.file)) for x in IMPORTS if x.own and room(x.target) == "dropin"} == {"dropin"}
 
 
 def test_no_circle_of_files_or_of_rooms() -> None:
@@ -150,8 +154,16 @@ def loaded_by(code: str, folder: Path) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_the_package_loads_no_tool(tmp_path: Path) -> None:
-    loaded = loaded_by("import openworld_metrics", tmp_path)
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import openworld_metrics",
+        "from openworld_metrics.dropin import accuracyk, oodeel, ow_dln, pyadmetric, xcurve",
+    ],
+    ids=["package", "dropin"],
+)
+def test_the_package_loads_no_tool(code: str, tmp_path: Path) -> None:
+    loaded = loaded_by(code, tmp_path)
     assert "openworld_metrics" in loaded
     assert not NOT_BY_AN_IMPORT & loaded
 

@@ -1,0 +1,1 @@
+"""The calls of other libraries, with one import changed."""
