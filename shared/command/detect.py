@@ -21,6 +21,7 @@ from .detections import (
     from_model,
     place_of_references,
     warn_of_confidences,
+    warn_of_left_out,
     warn_of_unnamed,
 )
 from .fitted import Threshold
@@ -100,6 +101,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     other = None if arguments["compare"] is None else detections_of(arguments, references, arguments["compare"])
     quick = QuickIntervals()
     detections, known, results, options = run(arguments, references, quick)
+    warn_of_left_out(detections, other)
     for each in filter(None, (detections, other)):
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))

@@ -51,6 +51,20 @@ def implied_images(labels: Path, folder: str = "labels", images: str = "images")
     raise ValueError(f"{labels}: expected its images in a folder {images!r} in place of {folder!r}; say where they are")
 
 
+def checked_size(path: Path | None, stated: Size | None, where: object) -> Size | None:
+    """The size of an image that a file of annotations states, compared with the image if its file is at hand.
+
+    Raises ValueError if they differ.
+    """
+    if path is None or stated is None or (size := image_size(path)) == stated:
+        return stated
+    swapped = "; they are swapped, as where only one of two tools turned the image by its EXIF orientation"
+    hint = swapped if stated == size[::-1] else ""
+    raise ValueError(
+        f"{path}: expected {stated[0]} × {stated[1]} pixels, as {where} states, got {size[0]} × {size[1]}{hint}"
+    )
+
+
 def image_size(path: str | Path) -> Size:
     """The width and height of an image in pixels as displayed, rotated by its EXIF orientation.
 

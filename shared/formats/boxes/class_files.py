@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..places import check_flat, files_in
+from ..places import check_flat, files_below, files_in
 from ..reasons import reason
 from .aliases import aliases_of, spelling
-from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, split_by_image
+from .census import BESIDE, PREDICTIONS, Census
+from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, similar_image, split_by_image
 
 UNKNOWN = "unknown"
 _PREFIX = re.compile(r"comp\d_det_[^_]+_")
@@ -67,7 +68,9 @@ def read_class_files(
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
     aliases = aliases_of(map(_class_of, files.values()), files)
-    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown)
+    others = [str(path) for path in files_below(Path(folder)) if path.suffix.lower() not in TXT]
+    census = Census({PREDICTIONS: len(files)}, {BESIDE: others})
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown, census)
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
@@ -118,7 +121,8 @@ def _row(cells: list[str], images: Mapping[str, int], place: str) -> list[float]
     if len(cells) != 6 or (image is None and fields > 6):
         raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
     if image is None:
-        raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}")
+        hint = similar_image(cells[0], images)
+        raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}{hint}")
     try:
         return [image, *map(float, cells[1:])]
     except ValueError:

@@ -91,9 +91,11 @@ def _are_annotations(source: Source) -> bool:
 
 
 def _are_results(source: Source) -> bool:
-    """Whether a file is a list of COCO's results, rather than of dicts with boxes."""
+    """Whether a file holds COCO's results, or an object, which their reader refuses, rather than dicts with boxes."""
     content = source.content if source.path.suffix == ".json" else None
-    return isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
+    return isinstance(content, dict) or (
+        isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
+    )
 
 
 def _read_voc(source: Source, options: Options) -> Dataset:
