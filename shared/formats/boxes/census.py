@@ -9,7 +9,7 @@ from typing import NamedTuple
 IMAGES, LABELS, PREDICTIONS, BOXES, OTHERS = "images", "label files", "prediction files", "boxes", "other files"
 REPEATED = (BOXES, "stated twice")
 BESIDE = (OTHERS, "beside images and labels")
-LISTS = (LABELS, "with names of classes")
+OF_CLASSES = "with names of classes"
 
 
 class Census(NamedTuple):

@@ -131,12 +131,7 @@ def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
 
 def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str = "score") -> Detections:
     """The predictions in the content of a file of results; `path` is for messages."""
-    if not isinstance(content, list):
-        keys = f" with {', '.join(content)}" if isinstance(content, dict) and content else ""
-        raise ValueError(
-            f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
-            f" category_id, bbox and {score_field}"
-        )
+    check_results(content, path)
     places = {key: i for i, key in enumerate(dataset.ids)}
     if len(places) < len(dataset.ids):
         raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
@@ -150,6 +145,16 @@ def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str
             raise error from None
     columns = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
     return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
+
+
+def check_results(content: Any, path: Path) -> None:
+    """Raise ValueError unless the content of a file is a list, as COCO's results are."""
+    if not isinstance(content, list):
+        keys = f" with {', '.join(content)}" if isinstance(content, dict) and content else ""
+        raise ValueError(
+            f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
+            " category_id, bbox and score"
+        )
 
 
 def _by_file(dataset: Dataset) -> dict[Any, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from ....extras import extra
 from ...images import find_images
-from ...places import PICTURES, by_real_place, files_below, files_in
+from ...places import by_real_place, files_below, files_in, is_picture
 from ...reasons import named, readable, reason
 from ..census import LABELS
 from ..dataset import TXT, Dataset, similar_image
@@ -90,18 +90,20 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     names = [*map(_name, images)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
+        both = " and ".join(str(path) for path, name in zip(images, names) if name == twice)
+        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice: {both}")
     folders = [*dict.fromkeys(path.parent for path in images)]
-    below = [folder for place in places if place.is_dir() for folder in (place, _labels(place)) if folder.is_dir()]
-    beside = [path for folder in below for path in files_below(folder)]
-    beside += [path for folder in folders for each in (folder, _labels(folder)) for path in files_in(each)]
+
+    def files(of: Callable[[Path], Path]) -> list[Path]:
+        below = [path for place in places if of(place).is_dir() for path in files_below(of(place))]
+        return below + [path for folder in folders for path in files_in(of(folder))]
+
     real = cache(os.path.realpath)
-    labels = {real(_labels(folder)) for folder in [*folders, *below]}
     named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
     not_labels = {real(root / entry) for entry in named} | {*map(real, lists)}  # lists may lie beside the images
     texts: dict[str, Path] = {}
-    for place, path in by_real_place(beside).items():
-        if path.suffix.lower() in TXT and real(path.parent) in labels and place not in not_labels:
+    for place, path in by_real_place(files(_labels)).items():
+        if path.suffix.lower() in TXT and place not in not_labels:
             name = place[: -len(path.suffix)]
             if name in texts:
                 raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
@@ -110,9 +112,10 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     def by_label(paths: Iterable[Path]) -> dict[str, Path]:
         return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
 
-    own = by_label(images)
-    others = by_label(path for path in beside if path.suffix.lower() in PICTURES and path.parent in folders)
-    return Files(own, texts, beside, {name: path for name, path in others.items() if name not in own}, lists)
+    own, beside = by_label(images), files(Path)
+    every = by_label(path for path in beside if is_picture(path.name))
+    beyond = {name: path for name, path in every.items() if name not in own}
+    return Files(own, texts, [*beside, *files(_labels)], beyond, lists)
 
 
 def _entries(content: Mapping[str, Any], split: str) -> list[str]:

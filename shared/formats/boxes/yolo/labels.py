@@ -11,7 +11,7 @@ import numpy as np
 
 from ...images import find_images, image_size, implied_images
 from ...places import by_real_place, files_below, matched
-from ..census import BESIDE, BOXES, IMAGES, LABELS, LISTS, PREDICTIONS, REPEATED, Census
+from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census
 from ..dataset import (
     TXT,
     Dataset,
@@ -96,7 +96,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     predictions = [no_predictions() for _ in dataset.names]
     for place, rows in zip(places, tables):
         predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
-    left_out = {LISTS: [*map(str, lists)], BESIDE: [*map(str, others)]}
+    left_out = {(PREDICTIONS, OF_CLASSES): [*map(str, lists)], BESIDE: [*map(str, others)]}
     census = Census({PREDICTIONS: len(files)}, left_out)
     return Detections(dataset, predictions, census=census)
 
@@ -114,7 +114,7 @@ def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key
             raise ValueError(f"{path}: expected an image of that name, got none{similar_image(name, there)}")
     others = files.others
     misplaced = [path for path in others if path.suffix.lower() in TXT]
-    images = {plain_name(path.stem) for path in files.images.values()} if misplaced else set()
+    images = {plain_name(path.stem) for path in [*files.images.values(), *files.beyond.values()] if misplaced}
     for path in misplaced:
         if plain_name(path.stem) in images:
             raise ValueError(f"{path}: expected labels in a folder of their own, as the others are, got some here")
@@ -129,7 +129,7 @@ def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key
         REPEATED: repeated,
         (IMAGES, reason): files.beyond.values(),
         (LABELS, f"of images {reason}"): unlisted,
-        LISTS: lists,
+        (LABELS, OF_CLASSES): lists,
         BESIDE: others,
     }
     census = Census(

@@ -22,7 +22,8 @@ _EDGE = 0.01  # how far true boxes may extend beyond the image, because of round
 _FAR = 1.0  # how far predicted boxes may; coordinates in pixels are farther off
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
-_MOST = 0.75  # of rows that have a box, then key points; of polygons read so, a third or more leave the image
+_MOST = 0.75  # of lines with key points that have these near a box in the image; of polygons read so, fewer have
+_NEAR = 0.6  # how far from a box's centre its key points may be, in widths and heights of the box
 
 
 class Readable(Protocol):
@@ -129,7 +130,8 @@ def _key_points(rows: Iterable[tuple[str, list[float]]], width: int) -> int:
         first, length, count = first or place, len(row), count + 1
         visibilities = row[7 : length - (width - 5) : 3]
         three = (length - width) % 3 == 0 and all(v in (0, 1, 2) if width == 5 else 0 <= v <= 1 for v in visibilities)
-        boxes += _has_key_points(row, width, 3 if three else 2)
+        ways = [values for values in (2, 3) if (length - width) % values == 0 and (three or values == 2)]
+        boxes += any(_has_key_points(row, width, values) for values in ways)
         flags, shown, right = flags and three, shown or 2 in visibilities, right and _is_rectangle(row, width)
     more = length - width
     if boxes < _MOST * count or right or (more % 2 and not flags):
@@ -144,18 +146,17 @@ def _key_points(rows: Iterable[tuple[str, list[float]]], width: int) -> int:
 
 
 def _has_key_points(row: list[float], width: int, values: int) -> bool:
-    """Whether a line may be a box in the image, with half of the key points in it or more."""
+    """Whether a line may be a box in the image, with half of the key points or more in or near it."""
     end = len(row) - (width - 5)
-    label, *box = row[:5]
-    low, high = ([box[i] + side * box[i + 2] / 2 for i in (0, 1)] for side in (-1, 1))
-    points = [*zip(row[5:end:values], row[6:end:values])]
-    inside = [all(a - _EDGE <= x <= b + _EDGE for a, x, b in zip(low, point, high)) for point in points if any(point)]
-    return (
-        _reason(np.asarray([[label, *box, *row[end:]]])) is None
+    centre, size = np.asarray(row[1:3]), np.asarray(row[3:5])
+    points = np.asarray(row[5:end]).reshape(-1, values)[:, :2]
+    points = points[points.any(axis=1)]  # others are not labelled
+    inside = (np.abs(points - centre) <= _NEAR * size + _EDGE).all(axis=1)
+    return bool(
+        _reason(np.asarray([row[:5] + row[end:]])) is None
         and row[end:] != [1]  # the id of a track, after a confidence
-        and min(low) >= -_EDGE
-        and max(high) <= 1 + _EDGE
-        and 2 * sum(inside) >= len(inside)
+        and (np.abs(2 * centre - 1) + size <= 1 + 2 * _EDGE).all()
+        and 2 * np.count_nonzero(inside) >= len(inside)
     )
 
 
