@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 
-# of the pictures that Pillow or Ultralytics reads; readers name the files of other suffixes that they leave out
-_SUFFIXES = """.apng .avif .bmp .dib .dng .gif .heic .heif .j2c .j2k .jfif .jp2 .jpc .jpe .jpeg .jpeg2000 .jpf .jpg
-    .jpx .mpo .pbm .pcx .pfm .pgm .png .pnm .ppm .qoi .tga .tif .tiff .webp"""
-PICTURES = frozenset(_SUFFIXES.split())
+PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
+# of the images that Pillow or Ultralytics reads; readers of boxes name the files of other suffixes that they leave out
+_MORE = """.apng .dib .dng .gif .heic .heif .j2c .j2k .jfif .jp2 .jpc .jpe .jpeg2000 .jpf .jpx .pbm .pcx .pfm .pgm .pnm
+    .ppm .qoi .tga"""
+IMAGES = PICTURES | {*_MORE.split()}
 
 
-def files_below(folder: Path, suffixes: Collection[str] | None = None) -> list[Path]:
-    """The files with one of the suffixes, in any case, or all files, in a folder and below it, without hidden ones.
+def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The files with one of the suffixes, in any case, or all, in a folder and below it, sorted, without hidden ones.
 
-    Sorted. Links to folders elsewhere are followed, since data sets are often linked. A folder that is hidden, such as
+    Links to folders elsewhere are followed, since data sets are often linked. A folder that is hidden, such as
     .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
     """
     files: list[Path] = []
@@ -38,15 +38,9 @@ def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def files_in(folder: Path, suffixes: Collection[str] | None = None) -> list[Path]:
-    """The files with one of the suffixes, in any case, or all files, in a folder alone, sorted, without hidden ones."""
+def files_in(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The files with one of the suffixes, in any case, or all, in a folder alone, sorted, without hidden ones."""
     return sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
-
-
-def by_real_place(paths: Iterable[Path]) -> dict[str, Path]:
-    """Files by their real folder and their name, so that a file that is reached in two ways is there once."""
-    real = cache(os.path.realpath)
-    return {os.path.join(real(path.parent), path.name): path for path in paths}
 
 
 def check_flat(folder: Path, suffixes: Collection[str]) -> None:
@@ -57,11 +51,11 @@ def check_flat(folder: Path, suffixes: Collection[str]) -> None:
 
 
 def _entries(folder: Path, suffixes: Collection[str] | None) -> tuple[list[Path], list[Path]]:
-    """The files with one of the suffixes, or all files, and the folders, in a folder."""
+    """The files with one of the suffixes, and the folders, in a folder."""
     with os.scandir(folder) as entries:
         shown = [entry for entry in entries if not entry.name.startswith(".")]
     folders = {entry.name: Path(entry.path) for entry in shown if _is_folder(entry)}
-    fitting = [e for e in shown if suffixes is None or os.path.splitext(e.name)[1].lower() in suffixes]
+    fitting = [entry for entry in shown if suffixes is None or os.path.splitext(entry.name)[1].lower() in suffixes]
     files = [entry.path for entry in fitting if entry.name not in folders and _may_be_read(entry)]
     return [*map(Path, files)], [*folders.values()]
 
@@ -126,17 +120,13 @@ def matched(paths: Sequence[str], names: Sequence[str], *, strip: bool = False, 
 
 
 def without_suffix(path: str) -> str:
-    """A path without its suffix, if that is of a picture.
+    """A path without its suffix, if that is of an image.
 
     >>> without_suffix("val/a.JPG"), without_suffix("val/v1.5")
     ('val/a', 'val/v1.5')
     """
-    return os.path.splitext(path)[0] if is_picture(path) else path
-
-
-def is_picture(path: str) -> bool:
-    """Whether a file has the suffix of a picture."""
-    return os.path.splitext(path)[1].lower() in PICTURES
+    stem, suffix = os.path.splitext(path)
+    return stem if suffix.lower() in IMAGES else path
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -45,3 +48,9 @@ class Census(NamedTuple):
                 such = names[0] if len(names) == 1 else f"such as {names[0]}"
                 parts.append(f"{len(names):,} {singular if len(names) == 1 else kind} {reason} ({such})")
         return ", ".join(parts)
+
+
+def by_real_place(paths: Iterable[Path]) -> dict[str, Path]:
+    """Files by their real folder and their name, so that a file that is reached in two ways is there once."""
+    real = cache(os.path.realpath)
+    return {os.path.join(real(path.parent), path.name): path for path in paths}

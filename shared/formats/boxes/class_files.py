@@ -68,7 +68,7 @@ def read_class_files(
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
     aliases = aliases_of(map(_class_of, files.values()), files)
-    others = [str(path) for path in files_below(Path(folder)) if path.suffix.lower() not in TXT]
+    others = [str(path) for path in files_below(Path(folder), None) if path.suffix.lower() not in TXT]
     census = Census({PREDICTIONS: len(files)}, {BESIDE: others})
     return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown, census)
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..images import checked_size
 from ..json import loads, no_collection
-from ..places import by_real_place, files_below, is_picture, without_suffix
+from ..places import IMAGES as IMAGE_SUFFIXES, files_below, without_suffix
 from ..reasons import reason
-from .census import BESIDE, BOXES, IMAGES, REPEATED, Census
+from .census import BESIDE, BOXES, IMAGES, REPEATED, Census, by_real_place
 from .dataset import Dataset, Detections, Size, find_image, ids_of_names, predicted_boxes, split_by_image, true_boxes
 from .entries import Entries, in_message
 
@@ -85,12 +85,13 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     files = [file_name(entry) for entry in content["images"]]
     paths = [None if images is None else _existing(Path(images), name) for name in files]
     own = by_real_place(filter(None, paths))
-    there = {} if images is None else by_real_place(files_below(Path(images)))
-    others = [str(place) for key, place in there.items() if key not in own]
+    there = {} if images is None else by_real_place(files_below(Path(images), None))
+    others = [place for key, place in there.items() if key not in own]
+    pictures = {place: place.suffix.lower() in IMAGE_SUFFIXES for place in others}
     left_out = {
         REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
-        (IMAGES, f"not in {path.name}"): [place for place in others if is_picture(place)],
-        BESIDE: [place for place in others if not is_picture(place)],
+        (IMAGES, f"not in {path.name}"): [str(place) for place in others if pictures[place]],
+        BESIDE: [str(place) for place in others if not pictures[place]],
     }
     return Dataset(
         _names(files, path),

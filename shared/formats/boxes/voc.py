@@ -16,10 +16,10 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..images import SUFFIXES, checked_size, find_images, implied_images
-from ..places import by_real_place, check_flat, files_below, files_in
+from ..images import checked_size, find_images, implied_images
+from ..places import IMAGES as IMAGE_SUFFIXES, check_flat, files_below, files_in
 from ..reasons import reason
-from .census import BESIDE, BOXES, IMAGES, LABELS, REPEATED, Census
+from .census import BESIDE, BOXES, IMAGES, LABELS, REPEATED, Census, by_real_place
 from .dataset import (
     Boxes,
     Dataset,
@@ -138,14 +138,14 @@ def _images(
     if images is None:
         with suppress(ValueError):  # without images
             place = implied_images(folder, "Annotations", "JPEGImages")
-    there = find_images(place) if images is not None or files_below(place, SUFFIXES) else {}
+    there = find_images(place) if images is not None or files_below(place, IMAGE_SUFFIXES) else {}
     alone = {plain_name(name) for name in there if name not in files}
     for name, path in files.items():
         # annotations may be there without images, unless the folder of these is named
         if name not in there and (images is not None or plain_name(name) in alone):
             hint = similar_image(name, there)
             raise ValueError(f"{path}: expected an image of that name in {place}, got none{hint}")
-    beside = by_real_place([*files_below(folder), *files_below(place)])
+    beside = by_real_place([*files_below(folder, None), *files_below(place, None)])
     own = by_real_place([*files.values(), *there.values()])
     return {**dict.fromkeys(files), **there}, [path for key, path in beside.items() if key not in own]
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from openworld_metrics import formats
 from openworld_metrics.formats import Dataset
-from openworld_metrics.formats.places import PICTURES
+from openworld_metrics.formats.places import IMAGES
 
 NAMES = ["a", "B", "é", "x y", "photo.webp", "v1.5", "sub/a", "sub/c"]
 SUFFIXES = [".jpg", ".png", ".PNG", ".jfif", ".gif", ".webp", ".xyz"]  # the last is of no image that is known
@@ -48,7 +48,7 @@ def write(path: Path, content: bytes | str) -> None:
 
 
 def is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURES
+    return path.suffix.lower() in IMAGES
 
 
 def stem(path: Path, folder: Path) -> str:
@@ -293,8 +293,8 @@ def test_a_picture_is_what_pillow_or_ultralytics_reads() -> None:
     }
     photographs = {"AVIF", "BMP", "DIB", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "QOI", "TIFF", "WEBP"}
     named = {suffix for suffix in both if Image.registered_extensions()[suffix] in photographs}
-    assert named - {".avifs"} <= PICTURES
-    assert {".dng", ".heic", ".heif", ".jpeg2000"} <= PICTURES  # of Ultralytics alone
+    assert named - {".avifs"} <= IMAGES
+    assert {".dng", ".heic", ".heif", ".jpeg2000"} <= IMAGES  # of Ultralytics alone
 
 
 def labelled(folder: Path, image: str, label: str, text: str = "0 .5 .5 .2 .2") -> None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from ....extras import extra
 from ...images import find_images
-from ...places import by_real_place, files_below, files_in, is_picture
+from ...places import IMAGES, files_below, files_in
 from ...reasons import named, readable, reason
-from ..census import LABELS
+from ..census import LABELS, by_real_place
 from ..dataset import TXT, Dataset, similar_image
 from .labels import Files, yolo_dataset
 
@@ -95,8 +95,8 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     folders = [*dict.fromkeys(path.parent for path in images)]
 
     def files(of: Callable[[Path], Path]) -> list[Path]:
-        below = [path for place in places if of(place).is_dir() for path in files_below(of(place))]
-        return below + [path for folder in folders for path in files_in(of(folder))]
+        below = [path for place in places if of(place).is_dir() for path in files_below(of(place), None)]
+        return below + [path for folder in folders for path in files_in(of(folder), None)]
 
     real = cache(os.path.realpath)
     named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
@@ -113,7 +113,7 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
         return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
 
     own, beside = by_label(images), files(Path)
-    every = by_label(path for path in beside if is_picture(path.name))
+    every = by_label(path for path in beside if path.suffix.lower() in IMAGES)
     beyond = {name: path for name, path in every.items() if name not in own}
     return Files(own, texts, [*beside, *files(_labels)], beyond, lists)
 
@@ -203,7 +203,7 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
             paths = [place.parent / line.strip(), root / line.strip()]
             path = next((path for path in paths if path.is_file()), None)
             if path is None:
-                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent)])
+                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent, None)])
                 raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}{hint}")
             yield path
 

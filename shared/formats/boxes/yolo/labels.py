@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...images import find_images, image_size, implied_images
-from ...places import by_real_place, files_below, matched
-from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census
+from ...places import files_below, matched
+from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census, by_real_place
 from ..dataset import (
     TXT,
     Dataset,
@@ -65,7 +65,7 @@ def read_yolo(
     texts = find_texts(labels)
     folder = implied_images(labels) if images is None else Path(images)
     by_name = find_images(folder)
-    files = Files(by_name, texts, [*files_below(folder), *files_below(labels)])
+    files = Files(by_name, texts, [*files_below(folder, None), *files_below(labels, None)])
     return yolo_dataset([*by_name], files, classes or {})
 
 
@@ -80,7 +80,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     folder, such as train/001.txt for val/001, is not taken.
     """
     names, texts = {*dataset.names}, find_texts(Path(labels))
-    others = sorted({*files_below(Path(labels))} - {*texts.values()})
+    others = sorted({*files_below(Path(labels), None)} - {*texts.values()})
     lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
     texts = {name: path for name, path in texts.items() if path not in lists}
     places: dict[int, Path] = {}
