@@ -20,6 +20,7 @@ from .detections import (
     from_model,
     place_of_references,
     warn_of_confidences,
+    warn_of_left_out,
     warn_of_limit,
     warn_of_unnamed,
 )
@@ -105,6 +106,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     quick = QuickIntervals()
     both, known, results, options = run(arguments, references, quick)
     detections, other = both[0], both[1] if len(both) > 1 else None
+    warn_of_left_out(detections, other)
     for each in both:
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))

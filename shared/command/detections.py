@@ -56,6 +56,13 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
+def warn_of_left_out(detections: Detections, other: Detections | None) -> None:
+    """Say which images, files and boxes of the references and of the predictions are left out, and why."""
+    for census in (detections.dataset.census, *(each.census for each in (detections, other) if each is not None)):
+        if census.text():
+            warn(f"left out: {census.text()}")
+
+
 def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
     """Warn of standard metrics that COCO's limit of predictions would change."""
     note = limit_note(results, detections, known, **options)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..extras import extra
 from .boxes.dataset import Size
-from .places import PICTURES, files_below, files_in
+from .places import IMAGES, PICTURES, files_below, files_in
 from .reasons import reason
 
 SUFFIXES = PICTURES
@@ -25,7 +25,7 @@ def find_images(folder: str | Path) -> dict[str, Path]:
     """
     folder = Path(folder)
     images: dict[str, Path] = {}
-    for path in files_below(folder, SUFFIXES) if folder.is_dir() else []:
+    for path in files_below(folder, IMAGES) if folder.is_dir() else []:
         name = path.relative_to(folder).with_suffix("").as_posix()
         if name in images:
             raise ValueError(f"{path}: expected one image of that name, got {images[name].name} too")
@@ -46,9 +46,23 @@ def implied_images(labels: Path, folder: str = "labels", images: str = "images")
         beside = Path(*parts[:last], images, *parts[last + 1 :])
         if beside.is_dir():
             return beside
-    if files_in(labels, SUFFIXES):
+    if files_in(labels, IMAGES):
         return labels
     raise ValueError(f"{labels}: expected its images in a folder {images!r} in place of {folder!r}; say where they are")
+
+
+def checked_size(path: Path | None, stated: Size | None, where: object) -> Size | None:
+    """The size of an image that a file of annotations states, compared with the image if its file is at hand.
+
+    Raises ValueError if they differ.
+    """
+    if path is None or stated is None or (size := image_size(path)) == stated:
+        return stated
+    swapped = "; they are swapped, as where only one of two tools turned the image by its EXIF orientation"
+    hint = swapped if stated == size[::-1] else ""
+    raise ValueError(
+        f"{path}: expected {stated[0]} × {stated[1]} pixels, as {where} states, got {size[0]} × {size[1]}{hint}"
+    )
 
 
 def image_size(path: str | Path) -> Size:

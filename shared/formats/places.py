@@ -8,10 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
+# of the images that Pillow or Ultralytics reads; readers of boxes name the files of other suffixes that they leave out
+_MORE = """.apng .dib .dng .gif .heic .heif .j2c .j2k .jfif .jp2 .jpc .jpe .jpeg2000 .jpf .jpx .pbm .pcx .pfm .pgm .pnm
+    .ppm .qoi .tga"""
+IMAGES = PICTURES | {*_MORE.split()}
 
 
-def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files with one of the suffixes, in any case, in a folder and below it, sorted, without hidden ones.
+def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The files with one of the suffixes, in any case, or all, in a folder and below it, sorted, without hidden ones.
 
     Links to folders elsewhere are followed, since data sets are often linked. A folder that is hidden, such as
     .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
@@ -34,8 +38,8 @@ def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def files_in(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files with one of the suffixes, in any case, in a folder alone, sorted, without hidden ones."""
+def files_in(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The files with one of the suffixes, in any case, or all, in a folder alone, sorted, without hidden ones."""
     return sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
 
 
@@ -46,12 +50,12 @@ def check_flat(folder: Path, suffixes: Collection[str]) -> None:
         raise ValueError(f"{below}: expected all {' and '.join(suffixes)} files in {folder} itself, got one below")
 
 
-def _entries(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[Path]]:
+def _entries(folder: Path, suffixes: Collection[str] | None) -> tuple[list[Path], list[Path]]:
     """The files with one of the suffixes, and the folders, in a folder."""
     with os.scandir(folder) as entries:
         shown = [entry for entry in entries if not entry.name.startswith(".")]
     folders = {entry.name: Path(entry.path) for entry in shown if _is_folder(entry)}
-    fitting = [entry for entry in shown if os.path.splitext(entry.name)[1].lower() in suffixes]
+    fitting = [entry for entry in shown if suffixes is None or os.path.splitext(entry.name)[1].lower() in suffixes]
     files = [entry.path for entry in fitting if entry.name not in folders and _may_be_read(entry)]
     return [*map(Path, files)], [*folders.values()]
 
@@ -116,13 +120,13 @@ def matched(paths: Sequence[str], names: Sequence[str], *, strip: bool = False, 
 
 
 def without_suffix(path: str) -> str:
-    """A path without its suffix, if that is of a picture.
+    """A path without its suffix, if that is of an image.
 
     >>> without_suffix("val/a.JPG"), without_suffix("val/v1.5")
     ('val/a', 'val/v1.5')
     """
     stem, suffix = os.path.splitext(path)
-    return stem if suffix.lower() in PICTURES else path
+    return stem if suffix.lower() in IMAGES else path
 
 
 def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

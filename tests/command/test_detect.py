@@ -400,6 +400,23 @@ def test_help(run: Run) -> None:
     assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "boxes match at this IoU"))
 
 
+def test_what_is_left_out(made: Detections, tmp_path: Path, run: Run) -> None:
+    name = next(path for path in sorted((tmp_path / "labels/val").iterdir()))
+    lines = name.read_text().splitlines()
+    name.write_text("\n".join([*lines, *lines]))
+    (tmp_path / "images/val/Thumbs.db").touch()
+    code, output, errors = run(*FILES, *CLASSES, "--compare", "predictions", "--no-standard")
+    again = [f"labels/val/{name.name}:{number}" for number in range(len(lines) + 1, 2 * len(lines) + 1)]
+    boxes = (
+        f"1 box stated twice ({again[0]})"
+        if len(lines) == 1
+        else f"{len(lines)} boxes stated twice (such as {again[0]})"
+    )
+    other = "1 other file beside images and labels (images/val/Thumbs.db)"
+    assert (code, errors) == (0, f"openworld-metrics: warning: left out: {boxes}, {other}\n")
+    assert json.loads(output)["openset_metrics"] == expected(made)["openset_metrics"]
+
+
 def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """A file a class, in COCO's spelling; one image of the set has no prediction."""
     page = "<annotation><object><name>{}</name><bndbox>{}</bndbox></object></annotation>"
@@ -418,6 +435,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     assert errors == (
         "openworld-metrics: warning: classes that COCO and Pascal VOC spell differently count as one: airplane is"
         " aeroplane\n"
+        "openworld-metrics: warning: left out: 1 label file of images not in set.txt (Annotations/d.xml)\n"
     )
     (tmp_path / "set.txt").write_text("b\n")
     assert run(*where, "--image-set", "set.txt")[::2] == (

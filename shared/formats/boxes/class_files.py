@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..places import check_flat, files_in
+from ..places import check_flat, files_below, files_in
 from ..reasons import reason
 from .aliases import UNKNOWN, aliases_of, class_key, means_unknown, spelling
-from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, split_by_image
+from .census import BESIDE, PREDICTIONS, Census
+from .dataset import TXT, Dataset, Detections, find_image, predicted_boxes, similar_image, split_by_image
 from .named import unknown_id
 
 _PREFIX = re.compile(r"comp\d_det_[^_]+_")
@@ -68,8 +69,10 @@ def read_class_files(
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
     aliases = aliases_of([_class_of(path) for path in files.values()], dataset.classes.values())
-    says_unknown = taken or UNKNOWN in files
-    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, unknown if says_unknown else None)
+    says_unknown = unknown if taken or UNKNOWN in files else None
+    others = [str(path) for path in files_below(Path(folder), None) if path.suffix.lower() not in TXT]
+    census = Census({PREDICTIONS: len(files)}, {BESIDE: others})
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, says_unknown, census)
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
@@ -121,7 +124,8 @@ def _row(cells: list[str], images: Mapping[str, int], place: str) -> list[float]
     if len(cells) != 6 or (image is None and fields > 6):
         raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
     if image is None:
-        raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}")
+        hint = similar_image(cells[0], images)
+        raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}{hint}")
     try:
         return [image, *map(float, cells[1:])]
     except ValueError:

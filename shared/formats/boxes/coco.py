@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
+from ..images import checked_size
 from ..json import loads, no_collection
-from ..places import without_suffix
+from ..places import IMAGES as IMAGE_SUFFIXES, files_below, without_suffix
 from ..reasons import reason
-from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
+from .census import BESIDE, BOXES, IMAGES, REPEATED, Census, by_real_place
+from .dataset import Dataset, Detections, Size, find_image, ids_of_names, predicted_boxes, split_by_image, true_boxes
 from .entries import Entries, in_message
 
 
@@ -76,17 +79,49 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     labels = table.integers("category_id")
     table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
     ignored = table.flags("iscrowd") | table.flags("ignore")
-    columns = {"boxes": table.boxes(), "labels": labels, "ignored": ignored}
-    parts = split_by_image(columns, table.image, len(places))
-    files = [str(entry.get("file_name", entry["id"])) for entry in content["images"]]
+    boxes, once = table.boxes(), ~repeated_entries(table, labels)
+    columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
+    parts = split_by_image(columns, table.image[once], len(places))
+    files = [file_name(entry) for entry in content["images"]]
+    paths = [None if images is None else _existing(Path(images), name) for name in files]
+    own = by_real_place(filter(None, paths))
+    there = {} if images is None else by_real_place(files_below(Path(images), None))
+    others = [place for key, place in there.items() if key not in own]
+    pictures = {place: place.suffix.lower() in IMAGE_SUFFIXES for place in others}
+    left_out = {
+        REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
+        (IMAGES, f"not in {path.name}"): [str(place) for place in others if pictures[place]],
+        BESIDE: [str(place) for place in others if not pictures[place]],
+    }
     return Dataset(
         _names(files, path),
         [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
         classes,
-        [None if images is None else _existing(Path(images), name) for name in files],
-        [coco_size(entry) for entry in content["images"]],
+        paths,
+        [checked_size(*row, path) for row in zip(paths, map(coco_size, content["images"]))],
         list(places),
+        Census({IMAGES: len(files), BOXES: int(np.count_nonzero(once))}, left_out),
     )
+
+
+def file_name(image: Mapping[str, Any]) -> str:
+    """The path of an image in its entry, with slashes; its id if it has none."""
+    return str(image.get("file_name", image["id"])).replace("\\", "/")
+
+
+def repeated_entries(table: Entries, labels: np.ndarray) -> np.ndarray:
+    """Whether each entry agrees with an earlier one in all but its id."""
+    rows = np.column_stack([table.image, labels, table.boxes()])
+    order = np.lexsort(rows.T)
+    same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+    repeated = np.zeros(len(rows), dtype=bool)
+    earlier: dict[tuple[float, ...], list[dict[str, Any]]] = {}
+    for i in np.unique([order[1:][same], order[:-1][same]]).tolist():
+        entry = {key: value for key, value in table.entries[i].items() if key != "id"}
+        alike = earlier.setdefault(tuple(rows[i].tolist()), [])
+        repeated[i] = entry in alike
+        alike.append(entry)
+    return repeated
 
 
 def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
@@ -97,14 +132,37 @@ def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
 
 def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str = "score") -> Detections:
     """The predictions in the content of a file of results; `path` is for messages."""
-    if not isinstance(content, list):
-        raise ValueError(f"{path}: expected a list of results, got {type(content).__name__}")
+    check_results(content, path)
     places = {key: i for i, key in enumerate(dataset.ids)}
     if len(places) < len(dataset.ids):
         raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
-    table = Entries(content, f"{path}: results", places)
+    where = f"{path}: results"
+    try:
+        table = Entries(content, where, places)
+    except ValueError as error:
+        try:
+            table = Entries(content, where, _by_file(dataset))
+        except ValueError:
+            raise error from None
     columns = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
     return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
+
+
+def check_results(content: Any, path: Path) -> None:
+    """Raise ValueError unless the content of a file is a list, as COCO's results are."""
+    if not isinstance(content, list):
+        keys = f" with {', '.join(content)}" if isinstance(content, dict) and content else ""
+        raise ValueError(
+            f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
+            " category_id, bbox and score"
+        )
+
+
+def _by_file(dataset: Dataset) -> dict[Any, int]:
+    """The indices of the images by their files' names, and by numbers in these, as Ultralytics names images."""
+    numbers = ids_of_names(dataset.names)
+    counts = Counter(numbers)
+    return {**find_image(dataset), **{number: i for i, number in enumerate(numbers) if counts[number] == 1}}
 
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import matched, places_by_end, without_suffix
 from .aliases import aliases_of, class_key, means_unknown, one_id_each
+from .census import BOXES, IMAGES, Census
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
 Boxes = dict[str, np.ndarray]
@@ -25,6 +28,8 @@ class _Dataset(NamedTuple):
     paths: list[Path | None]
     sizes: list[Size | None]
     ids: list[int | str]
+    census: Census = Census()
+    key_points: int | None = None
 
 
 class Dataset(_Dataset):
@@ -39,6 +44,8 @@ class Dataset(_Dataset):
     paths: the file of each image, None if there is none
     sizes: the width and height of each image in pixels, None if unknown
     ids: the image ids in COCO results
+    census: what was read of the files, and what was left out
+    key_points: how many numbers a line of YOLO's has for the key points of a box, if a data.yaml says so (kpt_shape)
     """
 
     __slots__ = ()
@@ -54,6 +61,7 @@ class _Detections(NamedTuple):
     predictions: list[Boxes]
     aliases: Mapping[str, str] = MappingProxyType({})
     unknown_class_id: int | None = None
+    census: Census = Census()
 
 
 class Detections(_Detections):
@@ -64,6 +72,7 @@ class Detections(_Detections):
     aliases: class names in a second spelling, each with the first of the data set
     unknown_class_id: the class id of boxes called unknown, if the names of the predicted classes tell, or if it is a
         new one, since the data set uses the detector's for another class
+    census: the files that were read, and those left out; every box in the files is used
     """
 
     __slots__ = ()
@@ -130,6 +139,24 @@ def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
     return [other if place is None else place for place, other in zip(whole, without)]
 
 
+def similar_image(name: str, images: Iterable[str]) -> str:
+    """The end of an error about a name without an image: the image that it may mean, if there is one.
+
+    >>> similar_image("val/B%201", ["val/b 1", "val/b 2"])
+    "; 'b 1' differs from it in case, Unicode form, percent-encoding or a second suffix"
+    """
+    last, plain = PurePosixPath(name).name, plain_name(name)
+    lasts = (PurePosixPath(image).name for image in images if plain_name(image) == plain)
+    ways = "in case, Unicode form, percent-encoding or a second suffix"
+    # as ASCII, since Unicode forms look alike
+    return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
+
+
+def plain_name(path: str) -> str:
+    """The last part of a path, without what tools change in names: case, Unicode form, escapes and suffixes."""
+    return unicodedata.normalize("NFC", without_suffix(unquote(PurePosixPath(path).name)).casefold())
+
+
 def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
     """The images of a data set that a text file lists, in the order of the file.
 
@@ -146,16 +173,23 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
         place = first if whole is None else whole
         if place is None or place in places:
             expected = "an image of the references" if place is None else "each image once"
-            again = "" if place is None else " again"
-            raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{again}")
+            more = similar_image(line.split()[0], dataset.names) if place is None else " again"
+            raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{more}")
         places[place] = number
-    return Dataset(
-        [dataset.names[place] for place in places],
-        [dataset.references[place] for place in places],
-        dataset.classes,
-        [dataset.paths[place] for place in places],
-        [dataset.sizes[place] for place in places],
-        [dataset.ids[place] for place in places],
+    counts = [len(boxes["labels"]) for boxes in dataset.references]
+    lost = {name: count for i, (name, count) in enumerate(zip(dataset.names, counts)) if i not in places}
+    boxes = [name for name, count in lost.items() for _ in range(count)]
+    reason = f"not in {Path(image_set).name}"
+    return dataset._replace(
+        names=[dataset.names[place] for place in places],
+        references=[dataset.references[place] for place in places],
+        paths=[dataset.paths[place] for place in places],
+        sizes=[dataset.sizes[place] for place in places],
+        ids=[dataset.ids[place] for place in places],
+        census=Census(
+            {**dataset.census.used, IMAGES: len(places), BOXES: sum(counts) - len(boxes)},
+            {**dataset.census.left_out, (IMAGES, reason): [*lost], (BOXES, f"of images {reason}"): boxes},
+        ),
     )
 
 
@@ -171,13 +205,13 @@ def listed_images(image_set: Path) -> dict[str, int]:
 
 
 def _lines(image_set: Path) -> dict[int, str]:
-    """The lines of a list of images that are not blank, by their numbers, from 1."""
+    """The lines of a list of images that are not blank, by their numbers, from 1; backslashes separate folders."""
     try:
         lines = image_set.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         came = getattr(error, "strerror", None) or error
         raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
-    filled = {number: line for number, line in enumerate(lines, 1) if line.strip()}
+    filled = {number: line.replace("\\", "/") for number, line in enumerate(lines, 1) if line.strip()}
     if not filled:
         raise ValueError(f"{image_set}: expected a list of images, got an empty one")
     return filled

@@ -12,7 +12,7 @@ from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import files_in
 from ..reasons import named, reason
 from .class_files import are_class_files, read_class_files
-from .coco import coco_dataset, coco_detections, read_json
+from .coco import check_results, coco_dataset, coco_detections, read_json
 from .dataset import Dataset, Detections
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import XML, read_voc
@@ -91,9 +91,11 @@ def _are_annotations(source: Source) -> bool:
 
 
 def _are_results(source: Source) -> bool:
-    """Whether a file is a list of COCO's results, rather than of dicts with boxes."""
-    content = source.content if source.path.suffix == ".json" else None
-    return isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
+    """Whether a file is a list of COCO's results, rather than of dicts with boxes. Raises ValueError for no list."""
+    if source.content is None or source.path.suffix != ".json":
+        return False
+    check_results(source.content, source.path)
+    return not any(isinstance(entry, dict) and "boxes" in entry for entry in source.content)
 
 
 def _read_voc(source: Source, options: Options) -> Dataset:

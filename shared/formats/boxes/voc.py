@@ -7,7 +7,8 @@ the metric's `plus_one` as well. Source: Everingham et al., The Pascal VOC Chall
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -15,11 +16,21 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..images import SUFFIXES, find_images, implied_images
-from ..places import check_flat, files_in
+from ..images import checked_size, find_images, implied_images
+from ..places import IMAGES as IMAGE_SUFFIXES, check_flat, files_below, files_in
 from ..reasons import reason
 from .aliases import aliases_of
-from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, true_boxes
+from .census import BESIDE, BOXES, IMAGES, LABELS, REPEATED, Census, by_real_place
+from .dataset import (
+    Boxes,
+    Dataset,
+    Size,
+    ids_of_names,
+    listed_images,
+    plain_name,
+    similar_image,
+    true_boxes,
+)
 
 XML = (".xml",)
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -44,16 +55,14 @@ def read_voc(
 
     Returns the images by name or in the order of the list; images without an XML file have no objects. Raises
     ValueError, with file and line, for malformed XML, for a name that is not among `classes`, for an XML file without
-    its image, for a missing image of the list, and if both `split` and `image_set` are set.
+    its image, for a missing image of the list, for a size that is not the image's, and if both `split` and `image_set`
+    are set.
     """
     folder = Path(annotations)
-    files = {path.stem: path for path in files_in(folder, XML)}
-    if not files:
-        raise ValueError(f"{folder}: expected a folder with .xml files, got none")
-    check_flat(folder, XML)
-    paths = _images(folder, files, images)
-    listed = _listed(folder, paths, split, image_set)
-    names = [*(files if images is None else paths)] if listed is None else listed
+    files = _files(folder)
+    paths, beside = _images(folder, files, images)
+    listed = None if split is None and image_set is None else _list(folder, split, image_set)
+    names = [*(files if images is None else paths)] if listed is None else _listed(folder, paths, listed)
     pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
     occurring = {item.name for page in pages for item in page.objects}
     if classes is None:
@@ -61,8 +70,30 @@ def read_voc(
     ids = {name: i for i, name in classes.items()}
     ids |= {name: ids[own] for name, own in aliases_of(occurring, ids).items()}
     references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
-    sizes = [page.size for page in pages]
-    return Dataset(names, references, dict(classes), [paths[name] for name in names], sizes, ids_of_names(names))
+    sizes = [checked_size(paths[name], page.size, files.get(name)) for name, page in zip(names, pages)]
+    there, reason = {*names}, "without annotations" if listed is None else f"not in {listed.name}"
+    left_out = {
+        REPEATED: [place for page in pages for place in page.repeated],
+        (IMAGES, reason): [str(path) for name, path in paths.items() if path is not None and name not in there],
+        (LABELS, f"of images {reason}"): [str(path) for name, path in files.items() if name not in there],
+        BESIDE: [*map(str, beside)],
+    }
+    used = {IMAGES: len(names), LABELS: len(there & files.keys()), BOXES: sum(len(page.objects) for page in pages)}
+    census, own = Census(used, left_out), [paths[name] for name in names]
+    return Dataset(names, references, dict(classes), own, sizes, ids_of_names(names), census)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The XML files by the names of their images."""
+    files: dict[str, Path] = {}
+    for path in files_in(folder, XML):
+        if path.stem in files:
+            raise ValueError(f"{path}: expected one file of that name, got {files[path.stem].name} too")
+        files[path.stem] = path
+    if not files:
+        raise ValueError(f"{folder}: expected a folder with .xml files, got none")
+    check_flat(folder, XML)
+    return files
 
 
 def voc_list(annotations: Path, split: str) -> Path:
@@ -70,19 +101,22 @@ def voc_list(annotations: Path, split: str) -> Path:
     return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
 
 
-def _listed(
-    folder: Path, images: Mapping[str, Path | None], split: str | None, image_set: str | Path | None
-) -> list[str] | None:
-    """The names in the list of a split or in another list; None if neither is given."""
+def _list(folder: Path, split: str | None, image_set: str | Path | None) -> Path:
+    """The list of the images of a split, or another list."""
     if split is not None and image_set is not None:
         raise ValueError(f"{image_set}: expected a split or a list of images, got both")
-    if split is None and image_set is None:
-        return None
-    place = voc_list(folder, str(split)) if image_set is None else Path(image_set)
+    return voc_list(folder, str(split)) if image_set is None else Path(image_set)
+
+
+def _listed(folder: Path, images: Mapping[str, Path | None], place: Path) -> list[str]:
+    """The names in a list of images."""
     names = listed_images(place)
     for name, line in names.items():
         if name not in images:
-            raise ValueError(f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither")
+            hint = similar_image(name, images)
+            raise ValueError(
+                f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither{hint}"
+            )
     return [*names]
 
 
@@ -96,22 +130,27 @@ class _Object(NamedTuple):
 class _Page(NamedTuple):
     objects: list[_Object]
     size: Size | None
+    repeated: Sequence[str] = ()
 
 
-def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) -> dict[str, Path | None]:
-    """The files of the images by name; None for an image with annotations only."""
+def _images(
+    folder: Path, files: Mapping[str, Path], images: str | Path | None
+) -> tuple[dict[str, Path | None], list[Path]]:
+    """The files of the images by name, None for an image with annotations only; and the files beside both."""
+    place = Path(images or folder)
     if images is None:
-        try:
-            beside = implied_images(folder, "Annotations", "JPEGImages")
-        except ValueError:
-            return dict.fromkeys(files)
-        there = {path.stem: path for path in files_in(beside, SUFFIXES)}
-        return {**dict.fromkeys(files), **there}
-    by_name: dict[str, Path | None] = {**find_images(images)}
+        with suppress(ValueError):  # without images
+            place = implied_images(folder, "Annotations", "JPEGImages")
+    there = find_images(place) if images is not None or files_below(place, IMAGE_SUFFIXES) else {}
+    alone = {plain_name(name) for name in there if name not in files}
     for name, path in files.items():
-        if name not in by_name:
-            raise ValueError(f"{path}: expected an image of that name in {images}, got none")
-    return by_name
+        # annotations may be there without images, unless the folder of these is named
+        if name not in there and (images is not None or plain_name(name) in alone):
+            hint = similar_image(name, there)
+            raise ValueError(f"{path}: expected an image of that name in {place}, got none{hint}")
+    beside = by_real_place([*files_below(folder, None), *files_below(place, None)])
+    own = by_real_place([*files.values(), *there.values()])
+    return {**dict.fromkeys(files), **there}, [path for key, path in beside.items() if key not in own]
 
 
 def _read(path: Path, one_based: bool) -> _Page:
@@ -120,9 +159,12 @@ def _read(path: Path, one_based: bool) -> _Page:
     below = next((element for element in root.iter() if element.tag.lower() == "object" and element is not root), None)
     if not elements and below is not None:
         raise ValueError(f"{path}:{lines[below]}: expected <object> directly below <{root.tag}>, got <{below.tag}>")
-    objects = [_object(element, path, lines, one_based) for element in elements]
+    every = [_object(element, path, lines, one_based) for element in elements]
+    objects: dict[tuple[object, ...], _Object] = {}
+    firsts = [objects.setdefault((item.name, *item.box, item.difficult), item) for item in every]
+    repeated = [f"{path}:{item.line}" for item, first in zip(every, firsts) if item is not first]
     width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
-    return _Page(objects, (width, height) if width and height else None)
+    return _Page([*objects.values()], (width, height) if width and height else None, repeated)
 
 
 def _pixels(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.boxes.coco import coco_classes, coco_size
+from ...formats.boxes.coco import coco_classes, coco_size, file_name, repeated_entries
 from ...formats.boxes.entries import Entries
 from ...formats.json import parse_json
 from ..serving.limits import RefusedError
@@ -63,9 +63,11 @@ def read_annotations(paths: list[Path], apart: bool = False) -> Data:
             f"{path.name}: expected no crowds (iscrowd), got {crowds:,}; the command openworld-metrics detect "
             "takes crowds"
         )
+    repeated = repeated_entries(table, table.integers("category_id"))
+    rows = [row for row, again in zip(rows, repeated) if not again]
     data = _columns(rows, {})
-    ids, files = [one["id"] for one in images], _names_of_images([_file_name(one) for one in images])
-    check_distinct([*map(str, ids)], [*map(_file_name, images)])
+    ids, files = [one["id"] for one in images], _names_of_images([file_name(one) for one in images])
+    check_distinct([*map(str, ids)], [*map(file_name, images)])
     unknown = {row["image_id"] for row in rows} - {*ids}
     if unknown:
         raise RefusedError(f"{path.name}: expected annotations of its images, got {some(sorted(map(str, unknown)))}")
@@ -109,10 +111,6 @@ def _is_results(content: Any) -> bool:
 
 def _is_annotations(content: Any) -> bool:
     return isinstance(content, dict) and "annotations" in content
-
-
-def _file_name(image: Mapping[str, Any]) -> str:
-    return str(image.get("file_name", image["id"]))
 
 
 def _checked(entries: Sequence[Any], where: str) -> Entries:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...formats.boxes.yolo.data import class_names, read_yaml
-from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_lines
+from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_texts
 from ..serving.limits import RefusedError
 from .archives import FOLDER, Member, folders_of, keys, members
 from .data import DETECTOR, Data
@@ -42,7 +42,10 @@ def read_predictions(paths: list[Path], apart: bool = False) -> Data:
 
 
 def read_objects(paths: list[Path], apart: bool = False) -> Data:
-    """Read objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes its bounding box."""
+    """Read objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes its bounding box.
+
+    A line that repeats another of its file is not another object.
+    """
     return _boxes(_texts(paths), confidence=False)
 
 
@@ -60,7 +63,7 @@ def _texts(paths: Sequence[Path]) -> list[Member]:
 def _boxes(texts: Sequence[Member], confidence: bool, folders: bool = True) -> Data:
     """The lines of all files; with `folders`, also the folder of each row if there are several folders."""
     try:
-        tables = [read_lines(text, confidence=confidence, place=text.name) for text in texts]
+        tables = read_texts(texts, [text.name for text in texts], confidence=confidence).tables
     except ValueError as error:
         raise RefusedError(str(error)) from None
     table, sizes, files = np.concatenate(tables), [*map(len, tables)], [text.key for text in texts]

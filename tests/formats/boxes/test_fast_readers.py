@@ -14,7 +14,7 @@ from openworld_metrics.formats.boxes.coco import coco_detections, read_coco, rea
 from openworld_metrics.formats.boxes.dataset import Dataset
 from openworld_metrics.formats.boxes.entries import Entries
 from openworld_metrics.formats.boxes.yolo import lines as yolo_lines
-from openworld_metrics.formats.boxes.yolo.lines import read_lines
+from openworld_metrics.formats.boxes.yolo.lines import read_texts
 
 ENTRY = {"image_id": 7, "category_id": 3, "bbox": [1, 2.5, 3, 4], "score": 0.5}
 DATASET = Dataset(["x"], [], {}, [None], [None], [7])
@@ -93,6 +93,10 @@ def test_the_line_of_what_is_no_json(text: str, tmp_path: Path) -> None:
     line = {"N": "expected a list of results, got float", "\ufeff": ":1: "}.get(text[0], ":3: expected JSON")
     with pytest.raises(ValueError, match=line):
         read_coco_results(path, DATASET)
+
+
+def read_lines(path: Path, confidence: bool = False) -> np.ndarray:
+    return read_texts([path], [path], confidence=confidence).tables[0]
 
 
 LINES = ["0 0.25 0.5 0.125 1e-3", "12 0.33333333333333331 0.1 0.2 0.30000000000000004"]

@@ -160,7 +160,10 @@ YAML: dict[str, tuple[str, str]] = {
     "a long name": (f"val: {'x' * 300}\nnames: [cat]", r"/x{300}: File name too long$"),
     "a long path": (f"val: images\npath: {'x' * 300}\nnames: [cat]", r"/x{300}: File name too long$"),
     "another list": ("val: list.md\nnames: [cat]", r": expected a folder of images or a .txt that lists them, got"),
-    "key points": ("val: images\nnames: [cat]\nkpt_shape: [17, 3]", r": expected boxes or polygons, got key points"),
+    "key points": (
+        "val: images\nnames: [cat]\nkpt_shape: [17, 4]",
+        r": expected kpt_shape to be a number of key points and 2 or 3, got \[17, 4\]",
+    ),
 }
 
 
@@ -261,7 +264,8 @@ RESULTS: dict[str, tuple[str, str]] = {
     "many digits": ("[" + "9" * 5000 + "]", r": Exceeds the limit \(4300 digits\)"),
     "too deep": ("[" * 200_000, r": expected fewer levels, got a value nested too deeply$"),
     "no UTF-8": ("\udcff", r": expected UTF-8 text, got the byte 0xff at position 0$"),
-    "no list": ("{}", r": expected a list of results, got dict"),
+    "no list": ("{}", r": expected a list of results, got dict; a result has image_id, category_id, bbox and score$"),
+    "annotations": (json.dumps(COCO), r": expected a list of results, got dict with images, categories, annotations; "),
     "no score": (json.dumps([GOOD]), r": results\[0\]: expected score to be a number, got no score"),
     "a word": (
         json.dumps([RESULT, {**RESULT, "score": "high"}]),
@@ -548,7 +552,7 @@ def test_an_alias_of_a_word(tmp_path: Path) -> None:
 
 def test_coco_flags(tmp_path: Path) -> None:
     flags: list[dict[str, Any]] = [{}, {"iscrowd": 0}, {"iscrowd": False}, {"iscrowd": 1}, {"ignore": True}]
-    content = {**COCO, "annotations": [{**GOOD, **flag} for flag in flags]}
+    content = {**COCO, "annotations": [{**GOOD, "bbox": [i, 0, 4, 4], **flag} for i, flag in enumerate(flags)]}
     (tmp_path / "x.json").write_text(json.dumps(content))
     assert formats.read_coco(tmp_path / "x.json").references[0]["ignored"].tolist() == [0, 0, 0, 1, 1]
 

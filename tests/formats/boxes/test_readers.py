@@ -69,7 +69,8 @@ def any_detections(draw: st.DrawFn) -> Detections:
     # multiples of 2^-30, to which Pascal VOC's 1 is added without rounding: a box of no height stays one
     boxes = [np.round(corners * [*size, *size] * 2**30) / 2**30 for corners, size in zip(boxes, sizes)]
     labels = [table[:, 5].astype(np.int64) for table in tables]
-    true = [dict(boxes=b, labels=c, ignored=np.zeros(len(c), np.int64)) for b, c in zip(boxes, labels)]
+    once = [np.unique(np.column_stack([b, c]), axis=0, return_index=True)[1] for b, c in zip(boxes, labels)]
+    true = [dict(boxes=b[i], labels=c[i], ignored=0 * c[i]) for b, c, i in zip(boxes, labels, once)]
     found = [dict(boxes=b, scores=t[:, 4], labels=c) for b, t, c in zip(boxes, tables, labels)]
     names = [f"{i:04}" for i in range(len(images))]
     dataset = Dataset(names, true, scenes.NAMES, [None] * len(names), [*sizes], list(range(len(names))))

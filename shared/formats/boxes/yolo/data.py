@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,11 @@ import numpy as np
 
 from ....extras import extra
 from ...images import find_images
+from ...places import IMAGES, files_below, files_in
 from ...reasons import named, readable, reason
-from ..dataset import Dataset
-from .labels import yolo_dataset
+from ..census import LABELS, by_real_place
+from ..dataset import TXT, Dataset, similar_image
+from .labels import Files, yolo_dataset
 
 YAML = (".yaml", ".yml")
 SPLITS = ("train", "val", "test")
@@ -31,48 +35,93 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     has no name, and with file and line for a malformed label.
     """
     data = Path(data)
-    content, root, places = _opened(data, split)
-    images = [path for place in places for path in _images(data, root, place)]
-    texts = [text if text.is_file() or text.is_symlink() else None for text in map(_text_of, images)]
-    names = [_name(path) for path in images]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
-    classes = class_names(content, data)
-    if images and not any(texts):
+    content = _content(data, split)
+    files = _files(data, content, split)
+    classes, names = class_names(content, data), [*map(_name, files.images.values())]
+    dataset = yolo_dataset(names, files, classes, _key_points(data, content))
+    if files.images and not dataset.census.used[LABELS]:
+        first = next(iter(files.images))
         raise ValueError(
-            f"{data}: expected labels of {split}, empty where there are no objects, got no {_text_of(images[0])} nor"
-            " others"
+            f"{data}: expected labels of {split}, empty where there are no objects, got no {first}.txt nor others"
         )
-    dataset = yolo_dataset(names, images, texts, classes)
-    for text, boxes in zip(texts, dataset.references):
+    for place, boxes in zip(files.images, dataset.references):
         others = boxes["labels"][~np.isin(boxes["labels"], [*classes])]
         if len(others):
-            raise ValueError(f"{text}: expected classes of {data}, {', '.join(map(str, classes))}, got {others[0]}")
+            named = ", ".join(map(str, classes))
+            raise ValueError(f"{files.texts[place]}: expected classes of {data}, {named}, got {others[0]}")
     return dataset
 
 
-def yolo_data_texts(data: str | Path, split: str = "val") -> Iterator[Path]:
-    """The text files that `read_yolo_data` reads, if they exist: lists of images, and labels."""
-    _, root, places = _opened(Path(data), split)
-    for place in places:
-        if not place.is_dir():
-            yield place
-        yield from map(_text_of, _images(Path(data), root, place))
+def yolo_data_texts(data: str | Path, split: str = "val") -> list[Path]:
+    """The text files that `read_yolo_data` reads: lists of images, and labels."""
+    files = _files(Path(data), _content(Path(data), split), split)
+    return [*files.lists, *files.texts.values()]
 
 
-def _opened(data: Path, split: str) -> tuple[dict[str, Any], Path, list[Path]]:
-    """The content of a data.yaml, its root folder, and the folders and lists of images of a split."""
+def _content(data: Path, split: str) -> dict[str, Any]:
+    """The content of a data.yaml that has a split."""
     content = read_yaml(data)
     content.setdefault("val", content.get("validation"))  # Ultralytics accepts both names
     if split not in SPLITS or not content.get(split):
         there = ", ".join(name for name in SPLITS if content.get(name)) or "none"
         raise ValueError(f"{data}: expected a split {split!r}, got {there}")
-    if "kpt_shape" in content:
-        raise ValueError(f"{data}: expected boxes or polygons, got key points (kpt_shape)")
-    root = _root(data, content)
-    entries = content[split] if isinstance(content[split], list) else [content[split]]
-    return content, root, [_place(data, root, str(entry)) for entry in entries]
+    return content
+
+
+def _key_points(data: Path, content: Mapping[str, Any]) -> int | None:
+    """How many numbers a line of labels has for key points, by the `kpt_shape` of a data.yaml; None without one."""
+    shape = content.get("kpt_shape")
+    if shape is None:
+        return None
+    if not isinstance(shape, list) or [*map(type, shape)] != [int, int] or shape[0] < 1 or shape[1] not in (2, 3):
+        raise ValueError(f"{data}: expected kpt_shape to be a number of key points and 2 or 3, got {shape!r}")
+    return int(shape[0] * shape[1])
+
+
+def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
+    """The files of a split, by the real paths of the labels without suffix.
+
+    Raises ValueError for an image that is there twice, and for two label files of one image.
+    """
+    root, entries = _root(data, content), _entries(content, split)
+    places = [_place(data, root, entry) for entry in entries]
+    lists = [place for place in places if not place.is_dir()]
+    images = [path for place in places for path in _images(data, root, place)]
+    names = [*map(_name, images)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        both = " and ".join(str(path) for path, name in zip(images, names) if name == twice)
+        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice: {both}")
+    folders = [*dict.fromkeys(path.parent for path in images)]
+
+    def files(of: Callable[[Path], Path]) -> list[Path]:
+        below = [path for place in places if of(place).is_dir() for path in files_below(of(place), None)]
+        return below + [path for folder in folders for path in files_in(of(folder), None)]
+
+    real = cache(os.path.realpath)
+    named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
+    not_labels = {real(root / entry) for entry in named} | {*map(real, lists)}  # lists may lie beside the images
+    texts: dict[str, Path] = {}
+    for place, path in by_real_place(files(_labels)).items():
+        if path.suffix.lower() in TXT and place not in not_labels:
+            name = place[: -len(path.suffix)]
+            if name in texts:
+                raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
+            texts[name] = path
+
+    def by_label(paths: Iterable[Path]) -> dict[str, Path]:
+        return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
+
+    own, beside = by_label(images), files(Path)
+    every = by_label(path for path in beside if path.suffix.lower() in IMAGES)
+    beyond = {name: path for name, path in every.items() if name not in own}
+    return Files(own, texts, [*beside, *files(_labels)], beyond, lists)
+
+
+def _entries(content: Mapping[str, Any], split: str) -> list[str]:
+    """The folders and lists of a split, with slashes."""
+    entries = content.get(split) or []
+    return [str(entry).replace("\\", "/") for entry in (entries if isinstance(entries, list) else [entries])]
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -123,7 +172,7 @@ def _is_id(key: Any) -> bool:
 
 
 def _root(data: Path, content: Mapping[str, Any]) -> Path:
-    named = Path(str(content.get("path") or "."))
+    named = Path(str(content.get("path") or ".").replace("\\", "/"))
     places = dict.fromkeys((data.parent / named, Path.cwd() / named))
     root = next((place for place in places if place.is_dir()), None)
     if root is None:
@@ -148,23 +197,23 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
     if place.suffix != ".txt":
         raise ValueError(f"{data}: expected a folder of images or a .txt that lists them, got {place}")
     with named(place):
-        lines = place.read_text(encoding="utf-8-sig").splitlines()
+        lines = place.read_text(encoding="utf-8-sig").replace("\\", "/").splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip():
             paths = [place.parent / line.strip(), root / line.strip()]
             path = next((path for path in paths if path.is_file()), None)
             if path is None:
-                raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}")
+                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent, None)])
+                raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}{hint}")
             yield path
 
 
-def _text_of(image: Path) -> Path:
-    """…/images/val/x.jpg → …/labels/val/x.txt, or x.TXT; beside the image if no folder is called images."""
-    parts = list(image.parts)
-    if "images" in parts[:-1]:
+def _labels(folder: Path) -> Path:
+    """The folder of the labels of images: …/images/val → …/labels/val; the same if no folder is called images."""
+    parts = [*folder.parts]
+    if "images" in parts:
         parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"
-    text, capital = (Path(*parts).with_suffix(suffix) for suffix in (".txt", ".TXT"))
-    return capital if capital.is_file() and not text.is_file() else text
+    return Path(*parts)
 
 
 def _name(image: Path) -> str:

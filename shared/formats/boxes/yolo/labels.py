@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from ...images import find_images, image_size, implied_images
 from ...places import files_below, matched
+from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census, by_real_place
 from ..dataset import (
     TXT,
-    Boxes,
     Dataset,
     Detections,
     Size,
     ids_of_names,
     no_predictions,
+    plain_name,
     predicted_boxes,
+    similar_image,
     true_boxes,
 )
-from .lines import LISTS_OF_CLASSES, read_lines
+from .lines import LISTS_OF_CLASSES, read_texts
+
+
+class Files(NamedTuple):
+    """The files of a YOLO data set, by the names that an image and its label file share.
+
+    images: the images that belong to the data set
+    texts: the label files
+    beside: all files in the folders of the images and of the labels, these among them
+    beyond: images beside those of the data set, which a list leaves out
+    lists: such lists
+    """
+
+    images: Mapping[str, Path]
+    texts: Mapping[str, Path]
+    beside: Sequence[Path]
+    beyond: Mapping[str, Path] = MappingProxyType({})
+    lists: Sequence[Path] = ()
+
+    @property
+    def others(self) -> list[Path]:
+        """The files that are neither images nor labels."""
+        own = by_real_place([*self.images.values(), *self.beyond.values(), *self.texts.values(), *self.lists])
+        return sorted(path for place, path in by_real_place(self.beside).items() if place not in own)
 
 
 def read_yolo(
@@ -36,11 +63,10 @@ def read_yolo(
     """
     labels = Path(labels)
     texts = find_texts(labels)
-    by_name = find_images(implied_images(labels) if images is None else images)
-    for name, path in texts.items():
-        if name not in by_name and path.name not in LISTS_OF_CLASSES:
-            raise ValueError(f"{path}: expected an image of that name, got none")
-    return yolo_dataset(list(by_name), by_name.values(), [texts.get(name) for name in by_name], classes or {})
+    folder = implied_images(labels) if images is None else Path(images)
+    by_name = find_images(folder)
+    files = Files(by_name, texts, [*files_below(folder, None), *files_below(labels, None)])
+    return yolo_dataset([*by_name], files, classes or {})
 
 
 def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
@@ -54,34 +80,75 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
     folder, such as train/001.txt for val/001, is not taken.
     """
     names, texts = {*dataset.names}, find_texts(Path(labels))
-    texts = {name: path for name, path in texts.items() if name in names or path.name not in LISTS_OF_CLASSES}
-    predictions: list[Boxes | None] = [None] * len(dataset.names)
-    for path, place in zip(texts.values(), matched([*texts], dataset.names, strip=True)):
+    others = sorted({*files_below(Path(labels), None)} - {*texts.values()})
+    lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
+    texts = {name: path for name, path in texts.items() if path not in lists}
+    places: dict[int, Path] = {}
+    for (name, path), place in zip(texts.items(), matched([*texts], dataset.names, strip=True)):
         if place is None:
-            raise ValueError(f"{path}: expected predictions for an image of the references, got no such image")
-        if predictions[place] is not None:
+            hint = similar_image(name, dataset.names)
+            raise ValueError(f"{path}: expected predictions for an image of the references, got no such image{hint}")
+        if place in places:
             raise ValueError(f"{path}: expected one file for image {dataset.names[place]}, got two")
-        rows = read_lines(path, confidence=True)
-        boxes = _in_pixels(rows, size_of(dataset, place))
-        predictions[place] = predicted_boxes(boxes, rows[:, 5], rows[:, 0])
-    return Detections(dataset, [no_predictions() if boxes is None else boxes for boxes in predictions])
+        places[place] = path
+    files = [*places.values()]
+    tables = read_texts(files, files, confidence=True, key_points=dataset.key_points).tables
+    predictions = [no_predictions() for _ in dataset.names]
+    for place, rows in zip(places, tables):
+        predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
+    left_out = {(PREDICTIONS, OF_CLASSES): [*map(str, lists)], BESIDE: [*map(str, others)]}
+    census = Census({PREDICTIONS: len(files)}, left_out)
+    return Detections(dataset, predictions, census=census)
 
 
-def yolo_dataset(
-    names: list[str], images: Iterable[Path], texts: Iterable[Path | None], classes: Mapping[int, str]
-) -> Dataset:
-    """The data set of images with their text files, None for an image without objects."""
-    paths = list(images)
-    sizes = [image_size(path) for path in paths]
-    tables = [np.zeros((0, 5)) if text is None else read_lines(text) for text in texts]
-    references = [true_boxes(_in_pixels(table, size), table[:, 0]) for table, size in zip(tables, sizes)]
-    return Dataset(names, references, dict(classes), [*paths], [*sizes], ids_of_names(names))
+def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key_points: int | None = None) -> Dataset:
+    """The data set of images, which get these names, with their label files.
+
+    Raises ValueError for a label file of no image, and for one that lies beside its image while others do not.
+    """
+    there = {*files.images, *files.beyond}
+    alone = {name: path for name, path in files.texts.items() if name not in there}
+    lists = [path for path in alone.values() if path.name in LISTS_OF_CLASSES]
+    for name, path in alone.items():
+        if path not in lists:
+            raise ValueError(f"{path}: expected an image of that name, got none{similar_image(name, there)}")
+    others = files.others
+    misplaced = [path for path in others if path.suffix.lower() in TXT]
+    images = {plain_name(path.stem) for path in [*files.images.values(), *files.beyond.values()] if misplaced}
+    for path in misplaced:
+        if plain_name(path.stem) in images:
+            raise ValueError(f"{path}: expected labels in a folder of their own, as the others are, got some here")
+    texts = {name: files.texts[name] for name in files.images if name in files.texts}
+    unlisted = [path for name, path in files.texts.items() if name in files.beyond]
+    tables, repeated = read_texts([*texts.values()], [*texts.values()], key_points=key_points)
+    by_name, sizes = dict(zip(texts, tables)), [image_size(path) for path in files.images.values()]
+    rows = [by_name.get(name, np.zeros((0, 5))) for name in files.images]
+    references = [true_boxes(_in_pixels(table, size), table[:, 0]) for table, size in zip(rows, sizes)]
+    reason = f"not in {' or '.join(path.name for path in files.lists)}"
+    left_out = {
+        REPEATED: repeated,
+        (IMAGES, reason): files.beyond.values(),
+        (LABELS, f"of images {reason}"): unlisted,
+        (LABELS, OF_CLASSES): lists,
+        BESIDE: others,
+    }
+    census = Census(
+        {IMAGES: len(names), LABELS: len(texts), BOXES: sum(map(len, tables))},
+        {kind: [*map(str, those)] for kind, those in left_out.items()},
+    )
+    paths = [*files.images.values()]
+    return Dataset(names, references, dict(classes), [*paths], [*sizes], ids_of_names(names), census, key_points)
 
 
 def find_texts(folder: Path) -> dict[str, Path]:
     """The text files in a folder and below it, by their paths in the folder without the suffix."""
     paths = files_below(folder, TXT) if folder.is_dir() else []
-    texts = {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
+    texts: dict[str, Path] = {}
+    for path in paths:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name in texts:
+            raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
+        texts[name] = path
     if not texts:
         raise ValueError(
             f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"

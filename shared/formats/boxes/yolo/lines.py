@@ -1,7 +1,8 @@
-"""Read the lines of a YOLO text file: class, cx, cy, w, h (fractions of the image), and for predictions the confidence.
+"""Read lines of YOLO's text files: class, cx, cy, w, h (fractions of the image), and for predictions the confidence.
 
-As in Ultralytics, a line with the corners of a polygon (or of a rotated box) becomes its bounding box. Unlike there, a
-malformed line is an error, while Ultralytics leaves its image out, and repeated lines are kept.
+As in Ultralytics, a line with the corners of a polygon (or of a rotated box) becomes its bounding box, key points after
+a box are passed over, and a label that repeats a line of its file is not another object. Unlike there, a malformed line
+is an error, while Ultralytics leaves its image out.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import codecs
 import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import orjson
@@ -20,6 +22,8 @@ _EDGE = 0.01  # how far true boxes may extend beyond the image, because of round
 _FAR = 1.0  # how far predicted boxes may; coordinates in pixels are farther off
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
+_MOST = 0.75  # of lines with key points that have these near a box in the image; of polygons read so, fewer have
+_NEAR = 0.6  # how far from a box's centre its key points may be, in widths and heights of the box
 
 
 class Readable(Protocol):
@@ -29,24 +33,56 @@ class Readable(Protocol):
         """The content of the file."""
 
 
-def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
-    """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
+class Tables(NamedTuple):
+    """The lines of text files.
 
-    Raises ValueError, with the file (by the name `place`) and the line, for a line of another length, a value that is
-    not a number, a class that is not an integer, coordinates outside the image, or a confidence outside [0, 1].
+    tables: for each file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence
+    repeated: the places of labels that repeat a line of their file, and are not in the tables
     """
-    width, place = 6 if confidence else 5, place or str(path)
+
+    tables: list[np.ndarray]
+    repeated: list[str]
+
+
+def read_texts(
+    texts: Sequence[Readable], places: Sequence[object], *, confidence: bool = False, key_points: int | None = None
+) -> Tables:
+    """The lines of the text files of one data set, or of one detector.
+
+    Parameters: places, the files' names in errors; confidence, whether they are predictions; key_points, how many
+    numbers a line has for its key points, by default read off the lines.
+
+    Raises ValueError, with the file and the line, for a line of another length, a value that is not a number, a class
+    that is not an integer, coordinates outside the image, or a confidence outside [0, 1]; and for lines that may be
+    polygons as well as boxes with key points.
+    """
+    width = 6 if confidence else 5
+    parts = [_plain_table(_content(text, place), width) for text, place in zip(texts, places)]
+    if key_points is None:
+        lines = (_longer(text, place, width) for text, place, part in zip(texts, places, parts) if part is None)
+        key_points = _key_points(chain.from_iterable(lines), width)
+    repeated: list[str] = []
+    tables = [
+        _table(_cells(text, place), place, width, key_points, repeated) if part is None else part
+        for text, place, part in zip(texts, places, parts)
+    ]
+    return Tables(tables, repeated)
+
+
+def _content(text: Readable, place: object) -> bytes:
     try:
-        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-        table = _plain_table(data, width)
-        if table is not None:
-            return table
-        lines = [line.split() for line in data.decode().splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
-    # line by line: there are polygons, numbers in another notation, or errors
-    rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
-    return np.asarray(rows).reshape(-1, width)
+        return text.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except OSError as error:
+        raise ValueError(f"{place}: expected text, got {error.strerror or error}") from error
+
+
+def _cells(text: Readable, place: object) -> dict[int, list[str]]:
+    """The cells of the lines that are not blank, by the lines' numbers from 1."""
+    try:
+        lines = _content(text, place).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{place}: expected text, got {error}") from error
+    return {number: cells for number, line in enumerate(lines, 1) if (cells := line.split())}
 
 
 def _plain_table(data: bytes, width: int) -> np.ndarray | None:
@@ -61,23 +97,99 @@ def _plain_table(data: bytes, width: int) -> np.ndarray | None:
         rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")
     except orjson.JSONDecodeError:
         return None
-    if {*map(len, rows)} != {width}:
+    if {*map(len, rows)} != {width} or (width == 5 and len({*map(tuple, rows)}) < len(rows)):
         return None
     table = np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
     return table if _reason(table) is None else None
 
 
-def _row(cells: list[str], place: str, width: int) -> list[float]:
+def _longer(text: Readable, place: object, width: int) -> Iterator[tuple[str, list[float]]]:
+    """The places and numbers of the lines of a file that hold more than a box."""
+    for number, cells in _cells(text, place).items():
+        if len(cells) > width:
+            yield f"{place}:{number}", _numbers(cells, f"{place}:{number}")
+
+
+def _numbers(cells: list[str], place: str) -> list[float]:
     try:
-        row = [float(cell) for cell in cells]
+        return [float(cell) for cell in cells]
     except ValueError:
         raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
-    if len(row) > 6 and len(row) % 2 == width % 2:
+
+
+def _key_points(rows: Iterable[tuple[str, list[float]]], width: int) -> int:
+    """How many numbers the lines of a data set have for key points; 0 if they are polygons, or neither.
+
+    Key points are x, y or x, y, visibility, equally many in each line. Raises ValueError if polygons may look like that
+    too.
+    """
+    first, length, count, boxes, flags, shown, right = "", 0, 0, 0, True, False, True
+    for place, row in rows:
+        if count and len(row) != length:
+            return 0
+        first, length, count = first or place, len(row), count + 1
+        visibilities = row[7 : length - (width - 5) : 3]
+        three = (length - width) % 3 == 0 and all(v in (0, 1, 2) if width == 5 else 0 <= v <= 1 for v in visibilities)
+        ways = [values for values in (2, 3) if (length - width) % values == 0 and (three or values == 2)]
+        boxes += any(_has_key_points(row, width, values) for values in ways)
+        flags, shown, right = flags and three, shown or 2 in visibilities, right and _is_rectangle(row, width)
+    more = length - width
+    if boxes < _MOST * count or right or (more % 2 and not flags):
+        return 0
+    if more % 2 == 0 and not (width == 5 and flags and shown):  # a polygon has no coordinate of 2
+        cure = "for key points, use a data.yaml with their kpt_shape; for polygons, write boxes: class cx cy w h"
+        raise ValueError(
+            f"{first}: expected a box or a polygon, got lines of {length} numbers, which may be polygons as well as"
+            f" boxes with key points; {cure}{' confidence' * (width == 6)}"
+        )
+    return more
+
+
+def _has_key_points(row: list[float], width: int, values: int) -> bool:
+    """Whether a line may be a box in the image, with half of the key points or more in or near it."""
+    end = len(row) - (width - 5)
+    centre, size = np.asarray(row[1:3]), np.asarray(row[3:5])
+    points = np.asarray(row[5:end]).reshape(-1, values)[:, :2]
+    points = points[points.any(axis=1)]  # others are not labelled
+    inside = (np.abs(points - centre) <= _NEAR * size + _EDGE).all(axis=1)
+    return bool(
+        _reason(np.asarray([row[:5] + row[end:]])) is None
+        and row[end:] != [1]  # the id of a track, after a confidence
+        and (np.abs(2 * centre - 1) + size <= 1 + 2 * _EDGE).all()
+        and 2 * np.count_nonzero(inside) >= len(inside)
+    )
+
+
+def _is_rectangle(row: list[float], width: int) -> bool:
+    """Whether a line has the four corners of a box, turned or not, which are those of a parallelogram as fractions."""
+    return len(row) == width + 4 and all(abs(row[i] - row[i + 2] + row[i + 4] - row[i + 6]) < 1e-5 for i in (1, 2))
+
+
+def _table(lines: dict[int, list[str]], place: object, width: int, key_points: int, repeated: list[str]) -> np.ndarray:
+    """The boxes of the lines of a file; the places of labels that repeat another are added to `repeated`."""
+    boxes, seen = [], set()
+    for number, cells in lines.items():
+        numbers = _numbers(cells, f"{place}:{number}")
+        box = _box(numbers, cells, f"{place}:{number}", width, key_points)
+        if width == 5 and tuple(numbers) in seen:
+            repeated.append(f"{place}:{number}")
+        else:
+            boxes.append(box)
+            seen.add(tuple(numbers))
+    return np.asarray(boxes).reshape(-1, width)
+
+
+def _box(row: list[float], cells: list[str], place: str, width: int, key_points: int) -> list[float]:
+    count = len(row)
+    if key_points and count == width + key_points:
+        row = row[:5] + row[5 + key_points :]
+    elif not key_points and count > 6 and count % 2 == width % 2:
         row = _around(row, width)
     if len(row) != width:
-        expected = "class cx cy w h" + " confidence" * (width == 6)
+        expected = "class cx cy w h" + f" and {key_points} numbers of key points" * (key_points > 0)
+        expected += " confidence" * (width == 6)
         hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
-        raise ValueError(f"{place}: expected {expected}, got {len(row)} numbers{hint.get(len(row), '')}")
+        raise ValueError(f"{place}: expected {expected}, got {count} numbers{hint.get(count, '')}")
     reason = _reason(np.asarray([row]))
     if reason is not None:
         raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")
