@@ -207,8 +207,9 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
 def test_a_confidence_needs_a_sign(run: Run, tmp_path: Path) -> None:
     """Where scores are higher for unknown samples; predictions of known classes have no direction."""
     label, conf = [0, 0, 0, 1, 1], np.asarray([250, 3, 200, 1, 0], np.uint8)  # whose negatives would wrap
-    table = {"conf": conf, "label": label, "class": [0, 0, -1, -1, -1], "scores": 1 / (1 + conf)}
-    np.savez(tmp_path / "a.npz", **{key: np.asarray(column) for key, column in table.items()})
+    table: dict[str, Any] = {"conf": conf, "label": label, "class": [0, 0, -1, -1, -1], "scores": 1 / (1 + conf)}
+    arrays: dict[str, Any] = {key: np.asarray(column) for key, column in table.items()}
+    np.savez(tmp_path / "a.npz", **arrays)
     pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=2)
     pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
     calls = (
