@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import yaml
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
@@ -16,9 +17,10 @@ FORMULA = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def page(name: str) -> str:
-    """The card of a metric as a page: without front matter, with a placeholder for its figure."""
-    text = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
-    text = text.replace(f"# Metric Card for {name}", f"# {name}", 1)
+    """The card of a metric as a page: with what it measures in its title, and a placeholder for its figure."""
+    _, front, text = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    title = f"# {name}: {yaml.safe_load(front)['short_description']}"  # titles rank first in the search
+    text = text.replace(f"# Metric Card for {name}", title, 1)
     return text.replace("## How to Use", f'<div data-figure="{name}"></div>\n\n## How to Use', 1)
 
 

@@ -44,7 +44,7 @@ Args:
         score is greater.
     thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
     step: compute auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4). An
-        approximation; by default every distinct score counts.
+        approximation, of operating points with bounds below 100; by default every distinct score counts.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
         False.
     significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is

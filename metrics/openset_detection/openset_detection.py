@@ -40,7 +40,8 @@ Args:
     conf_threshold: predictions with a lower confidence are dropped. Defaults to 0.0.
     box_format: "xyxy" (default), "xywh" (corner and size) or "cxcywh" (centre and size).
     count_background: whether unmatched "unknown" predictions count in FP_unknown. Defaults to False.
-    protocol: "ow-dln" (default), OW-DLN's definitions, or "owod", those used in papers on open-world detection.
+    protocol: "ow-dln" (default), OW-DLN's definitions, or "owod", those used in papers on open-world detection. The
+        config_name of `evaluate.load` says it, too.
     matching: "iou", highest IoU first, or "confidence", most confident prediction first. Defaults to None, which means
         "iou", or Pascal VOC matching for protocol="owod", which accepts no other.
     recall_level: recall at which "owod" compares precisions for WI, in (0, 1]; None omits WI. Defaults to 0.8.

@@ -87,6 +87,7 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    check_not_sparse(x, name)
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
@@ -98,6 +99,12 @@ def as_array(x: Any, name: str) -> Array:
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse array, of SciPy for one, which has no length, nor rows that are numbers."""
+    if hasattr(x, "nnz"):
+        raise TypeError(f"{name}: expected a dense array, got a {type(x).__name__}: its toarray() is one")
 
 
 def without_arrow(x: Any) -> Any:

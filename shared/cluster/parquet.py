@@ -5,7 +5,8 @@ and the result is identical to that of one process. States go straight to the ca
 
 Dask was chosen over Ray Data because it runs any function on any Python objects, whereas Ray Data aggregates them in
 one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. The cluster of
-the current `distributed.Client` computes; without a client, processes of this machine do.
+the current `distributed.Client` computes; without a client, processes of this machine do, and this one alone where
+there is little to read (`FEW_BYTES`), since others take seconds to start.
 
     from distributed import Client
     client = Client("tcp://scheduler:8786")
@@ -55,10 +56,10 @@ def compute_parquet(
     Returns the results of the metric's `compute`. Raises its errors, with the file and the number of the row group,
     counted from 0; also ValueError if a file is damaged or lacks a column, or a worker lacks memory.
     """
-    tasks = engine()
     metric = metric_class(name)(**options)
     options = metric.loaded_options  # in which those that came as iterators are lists
     columns, groups = list_row_groups(source, columns, metric)
+    tasks = engine(sum(group.num_bytes for group in groups))
     if isinstance(tasks, Cluster):
         check_workers(tasks.client, groups)
     parts = tasks.map(partial(reduce_row_group, name, options, columns), groups)

@@ -1,4 +1,4 @@
-"""Run tasks with Dask: on a cluster if there is a `distributed.Client`, otherwise in processes of this machine."""
+"""Run tasks with Dask: on a cluster if there is a `distributed.Client`, otherwise on this machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from ..extras import extra
 from ..formats.reasons import named
+
+FEW_BYTES = 1 << 26  # unpacked; one process reads them in a second, in which others would not have started
 
 
 class Cluster:
@@ -47,8 +49,14 @@ class Cluster:
                 task.release()
 
 
-class Processes:
-    """Tasks in processes of this machine, or as `dask.config` says, started when their results are requested."""
+class ThisMachine:
+    """Tasks in processes of this machine, in this one if there are few bytes to read, or as `dask.config` says.
+
+    They start when their results are requested.
+    """
+
+    def __init__(self, num_bytes: int) -> None:
+        self.num_bytes = num_bytes
 
     def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
         """A task for each argument."""
@@ -62,14 +70,15 @@ class Processes:
         import dask
         import dask.multiprocessing
 
-        computed = list(dask.compute(*tasks, scheduler=dask.base.get_scheduler() or dask.multiprocessing.get))[::-1]
+        own = dask.local.get_sync if self.num_bytes <= FEW_BYTES else dask.multiprocessing.get
+        computed = list(dask.compute(*tasks, scheduler=dask.base.get_scheduler() or own))[::-1]
         while computed:
             yield computed.pop()
 
 
-def engine() -> Cluster | Processes:
-    """Choose where tasks run: on the cluster of the current `distributed.Client`, or in processes of this machine."""
+def engine(num_bytes: int) -> Cluster | ThisMachine:
+    """Choose where tasks that read so many bytes run: on the cluster of a current `distributed.Client`, or here."""
     with extra("distributed"):
         import dask
     client = getattr(dask.base.get_scheduler(), "__self__", None)  # the scheduler is a method of it
-    return Cluster(client) if hasattr(client, "scheduler_info") else Processes()
+    return Cluster(client) if hasattr(client, "scheduler_info") else ThisMachine(num_bytes)

@@ -92,7 +92,8 @@ def compare(
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
     scores = [named_score(places, f"{which}_") for which in ("first", "second")]
     check_json_and_picture(save, plot, lambda: files_of(places))
-    columns = dict(zip(places, map(whole_column, open_columns([(_own(c), place) for c, place in places.items()]))))
+    opened = open_columns([(_own(c), place) for c, place in places.items()], chosen.unknownness)
+    columns = dict(zip(places, map(whole_column, opened)))
     models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
     for which, model, score in zip(("first", "second"), models, scores):
         if score is not None:

@@ -144,7 +144,8 @@ def _add(metric: Any, places: Mapping[str, str], score: Callable[..., Any] | Non
         more = {} if score is None else {"open_scores": score(columns["predictions"])}
         metric.add_batch(**columns, **more)
 
-    columns = dict(zip(places, columns_of_files.open_columns([*places.items()])))
+    opened = columns_of_files.open_columns([*places.items()], metric.unknownness)
+    columns = dict(zip(places, opened))
     streamed = [column for column in columns.values() if isinstance(column, columns_of_files.ParquetColumn)]
     if not streamed:
         add(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import click
 
@@ -25,6 +26,17 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool) -> None:
     drawn = {"n_resamples", "random_state"} if shows_intervals else set()
     for option in [name for name in metric.idle_options if name not in drawn]:
         warn(f"--{option.replace('_', '-')} changes none of the results")
+
+
+def say_negated(names: Mapping[str, str]) -> None:
+    """Print one line about scores that are negated, by the names of their columns; "" for others."""
+    files = [place for place, name in names.items() if name]
+    if files:
+        name, others = names[files[0]], f" and {len(files) - 1} more" if len(files) > 1 else ""
+        complain(
+            f"note: {name} of {files[0]}{others} is a confidence, higher for known samples, and is negated here; "
+            f"FILE:+{name} takes it as it is"
+        )
 
 
 def complain(text: str) -> None:

@@ -12,6 +12,7 @@ import click
 from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
 from ..evaluation.samples import SAMPLES, samples_of
 from ..formats.tables.columns import file_of, names_in
+from ..formats.tables.first_line import unsigned
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
@@ -23,7 +24,7 @@ from ..reports.terminal.results import results_text
 from .files import check_json_and_picture
 from .fitted import Threshold
 from .flags import INTERVALS, MetricCommand
-from .messages import warn, warn_of_idle_options
+from .messages import say_negated, warn, warn_of_idle_options
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
 from .printing import form_of, printing
@@ -36,10 +37,12 @@ _HELP = """Compare each of several OOD sets with the known samples, from files o
         --unknown near/tin=scores/tin.npz --unknown far/svhn=scores/svhn.npz
     openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
 
-Scores are higher for unknown samples; OpenOOD's .npz files have conf, which is higher for known samples and is negated.
-A FILE is a .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt with one column, with one called scores, or
-FILE:COLUMN. In a FOLDER each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near
-and far sets of its benchmark.
+Scores are higher for unknown samples. A FILE is a .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt with one
+column, with one called scores, or FILE:COLUMN; FILE:-COLUMN negates it, and --flip negates the columns of all files. A
+column conf is OpenOOD's confidence, and is negated, in any format; other columns whose names say confidence need a
+sign or --flip. pred and label are the classes of samples, from which comes the accuracy of the known ones. In a FOLDER
+each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near and far sets of its
+benchmark.
 
 A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
 precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be
@@ -54,6 +57,7 @@ JSON, unless --format or --percent asks for a table.
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
 )
 @click.option("--full-spectrum", multiple=True, metavar="FILE", help="Known samples, too, from a shifted set.")
+@click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them, other than FILE:+COLUMN.")
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
@@ -67,6 +71,7 @@ def ood(
     known: str,
     unknown: tuple[str, ...],
     full_spectrum: tuple[str, ...],
+    flip: bool,
     metrics: str,
     threshold: float | None,
     form: str | None,
@@ -100,13 +105,10 @@ def ood(
         notes[note] = None
         return summary
 
-    shown = ood_summary(
-        read_scores(known),
-        {name: read_scores(place) for name, place in places.items()},
-        [read_scores(place) for place in full_spectrum],
-        metric,
-        summarise,
-    )
+    sides = {place: read_scores(place, flip=flip) for place in dict.fromkeys(read)}
+    say_negated({place: side.negated for place, side in sides.items()})
+    unknown_sides = {name: sides[place] for name, place in places.items()}
+    shown = ood_summary(sides[known], unknown_sides, [sides[place] for place in full_spectrum], metric, summarise)
     summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
     note = "; ".join(filter(None, notes))
@@ -148,7 +150,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 def _own_name(place: str, several: Collection[Path | None]) -> str:
     """The name of a set without one: of its column, in a file of several sets, or else of its file."""
     file = file_of(place)
-    columns = ",".join(names_in(place)) if file in several else ""
+    columns = ",".join(map(unsigned, names_in(place))) if file in several else ""
     return columns or getattr(file, "stem", "")
 
 

@@ -14,9 +14,10 @@ from ..formats.tables.columns import open_columns, whole_column
 from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
-from ..ood.ood_bench import reduce_ood, split_ood
+from ..ood.ood_bench import OODBench, reduce_ood, split_ood
 from .files import check_json_and_picture, files_of
 from .flags import WaitingCommand
+from .messages import say_negated
 from .outputs import deliver, on_terminal, saving
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
@@ -27,8 +28,8 @@ _HELP = """Fit a threshold on validation data; a sample, image or pixel is unkno
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
-Scores of --known and --unknown are read as ood reads them, so that confidences (an array conf of an .npz) are negated;
-those of --predictions are taken as they are, as compute takes them.
+Scores are higher for unknown samples; FILE:-COLUMN negates a column. OpenOOD's conf of --known and --unknown is negated
+without a sign, as by ood; other columns whose names say confidence need one.
 
 With --fpr, at most this share of the known samples exceeds it: of these samples or, with --confidence-level, of new
 ones. With --tpr, at least this share of the unknown samples does.
@@ -99,12 +100,15 @@ def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        columns = dict(zip(places, map(whole_column, open_columns([*places.items()]))))
+        opened = open_columns([*places.items()], OODBench.unknownness)
+        columns = dict(zip(places, map(whole_column, opened)))
         state = reduce_ood(**columns)
         unknown, known = split_ood(state["scores"], state["labels"])
     else:
-        known = read_scores(places["known"]).scores
-        unknown = read_scores(places["unknown"]).scores if "unknown" in places else None
+        sides = {name: read_scores(place) for name, place in places.items()}
+        say_negated({places[name]: side.negated for name, side in sides.items()})
+        known = sides["known"].scores
+        unknown = sides["unknown"].scores if "unknown" in sides else None
     if arguments["tpr"] is not None:
         return fit_tpr_threshold(known, unknown, arguments["tpr"], places)
     return fit_fpr_threshold(known, arguments["fpr"], arguments["confidence_level"], places)

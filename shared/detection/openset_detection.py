@@ -55,6 +55,7 @@ class OpenSetDetection(Metric):
     truth = ("num_references", "references", "ignored", "reference_remainders")
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
+    configs = {name: {"protocol": name} for name in PROTOCOLS}
 
     known_classes: Sequence[int] | None = None
     unknown_class_id: int = Rules.unknown_class_id

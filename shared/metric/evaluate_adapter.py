@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays.arrays import State
 from ..arrays.options import as_real
+from .arguments import differ
 from .groups import Parts, as_one_state
 from .joining import check_parts, joined_parts
 from .metric import Metric
@@ -32,15 +33,36 @@ class Evaluated(Metric):
     timeout: float
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
+
+        `config_name` stands for the options that `Metric.configs` says; "default" is evaluate's word for none. Raises
+        ValueError for another name, and for an option that contradicts it.
+        """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
+        options = self._configured(
+            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
+        )
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **options)
+
+    @classmethod
+    def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, with those that a configuration stands for."""
+        if config == "default":
+            return {**options}
+        if not isinstance(config, str) or config not in cls.configs:
+            names = f"one of {', '.join(map(repr, cls.configs))}" if cls.configs else "none"
+            raise ValueError(f"config_name: expected {names}, got {config!r}; options of {cls.name} are given by name")
+        for name, value in cls.configs[config].items():
+            came = options.get(name, value)
+            if differ(came, value):
+                raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
+        return {**cls.configs[config], **options}
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:

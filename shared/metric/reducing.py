@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import State
+from ..arrays.arrays import State, check_not_sparse
 from ..arrays.columns import as_counts
 from .arguments import options_for
 from .counted import COUNTS, counted, with_samples
@@ -24,6 +24,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         if name not in columns:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)

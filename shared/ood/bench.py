@@ -82,9 +82,10 @@ def bench_metrics(
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf if every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate); significant_bits, the bits that scores
-    were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error, and to leave out
-    results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
+    operating points from every `step`-th score as oodeel does (approximate, of bounds below 100); significant_bits, the
+    bits that scores were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error,
+    and to leave out results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of
+    scikit-learn.
 
     Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
     thresholds of sampled points or of points that only scores of −inf reach, no remaining name with a bound, or a class

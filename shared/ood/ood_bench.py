@@ -62,6 +62,7 @@ class OODBench(Metric):
     countable_tables = {"counts": ("scores", "labels")}
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
+    unknownness = frozenset({"predictions"})
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
     in_value: int | Literal["rest"] = 0

@@ -53,6 +53,8 @@ def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
     point = parse_point(name)
     assert point is not None  # the caller has parsed it
     rate, bounded, bound = point
+    if bound == 1:  # no sampled rate is beyond it
+        raise ValueError(f"metrics: expected a bound below 100 with a step, as oodeel's names have it, got {name!r}")
 
     def measure(sides: Sides) -> float:
         curves = dict(zip(RATES, curve(sides)))

@@ -14,9 +14,12 @@ import pyarrow as pa
 import pytest
 import sklearn.metrics as sk
 from datasets import Dataset
+from hypothesis import given
 
-from openworld_metrics import bench_metrics, true_class_ranks
+from openworld_metrics import METRICS, bench_metrics, metric_class, true_class_ranks
 from openworld_metrics.formats.tables.npy import read_npy, read_npz
+from tests import cases
+from tests.examples import few, seeds
 
 Load = Callable[..., Any]
 SCORES, LABELS = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
@@ -113,6 +116,24 @@ def test_tensors_without_numbers_to_read(load: Load) -> None:
     metric.add_batch(predictions=[[0.1, 0.9]], references=[1])
     with pytest.raises(TypeError, match=r"expected a dense tensor of numbers, got a torch\.strided meta one"):
         metric.merge({**metric.state(), "predictions_are_scores": torch.zeros((), device="meta")})
+
+
+@pytest.mark.parametrize("name", METRICS)
+@few
+@given(seed=seeds)
+def test_a_sparse_column_is_named(name: str, seed: int) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    columns, options = cases.draw(name, seed)
+    columns = cases.with_groups(columns, seed) if seed % 2 else columns
+    rng = np.random.default_rng(seed)
+    for column in columns:
+        kind = rng.choice(["coo", "csr", "csc", "lil", "dok", "dia", "bsr"])
+        matrix = getattr(sparse, f"{kind}_{rng.choice(['array', 'matrix'])}")(np.eye(len(columns[column])))
+        message = f"^{column}: expected a dense array, got a {type(matrix).__name__}: its toarray"
+        with pytest.raises(TypeError, match=message):
+            metric_class(name)(**options).compute(**{**columns, column: matrix})
+        with pytest.raises(TypeError, match=f"^{column}"):
+            metric_class(name)(**options).compute(**{**columns, column: [matrix] * len(columns[column])})
 
 
 def test_names_of_metrics_that_cannot_be_iterated_over() -> None:

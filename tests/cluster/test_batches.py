@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -206,6 +207,23 @@ def test_columns_that_only_later_rows_or_files_have(tmp_path: Path) -> None:
     pytest.importorskip("dask")
     with pytest.raises(ValueError, match="expected a column counts"):
         compute_parquet("ood_bench", tmp_path)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@few
+@given(seed=seeds)
+def test_few_rows_of_files_are_read_in_this_process(name: str, seed: int) -> None:
+    pytest.importorskip("dask")
+    columns, options = cases.draw(name, seed)
+    table = pa.table({key: pa.array(cases.as_lists(column)) for key, column in columns.items()})
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        pq.write_table(table, f"{folder}/0.parquet", row_group_size=3)
+        patch.setattr("dask.multiprocessing.get", lambda *_, **__: pytest.fail("processes are started"))
+        results = compute_parquet(name, folder, **options)
+        patch.setattr("openworld_metrics.cluster.tasks.FEW_BYTES", 0)
+        with pytest.raises(pytest.fail.Exception, match="processes are started"):
+            compute_parquet(name, folder, **options)
+    assert results == metric_class(name)(**options).compute(**columns)
 
 
 def test_missing_items_of_tensors() -> None:

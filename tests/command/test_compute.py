@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -179,6 +180,7 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tabs.tsv").write_text("score\tlabel\n0,1\t0\n0,4\t1\n")
     (tmp_path / "index.tsv").write_text("\n\tscore\tlabel\n0\t0.1\t0\n1\t0.4\t1\n")  # as pandas writes one
     (tmp_path / "lines.jsonl").write_text('{"score": 0.1, "label": 0}\n\n{"score": 0.4, "label": 1}\n')
+    (tmp_path / "signs.csv").write_text("-score,label\n0.1,0\n0.4,1\n")
     np.save(tmp_path / "labels.npy", [0, 0, 1, 1])
     for arguments, expected in [
         (["--predictions", "headless.csv:1", "--references", "labels.npy"], 0.5),
@@ -191,10 +193,43 @@ def test_columns_by_place(run: Run, tmp_path: Path) -> None:
         (["--predictions", "tabs.tsv:score", "--references", "tabs.tsv: label"], 1.0),
         (["--predictions", "index.tsv:score", "--references", "index.tsv:label"], 1.0),
         (["--predictions", "lines.jsonl:score", "--references", "lines.jsonl:label"], 1.0),
+        (["--predictions", "lines.jsonl:-score", "--references", "lines.jsonl:+label"], 0.0),
+        (["--predictions", "headless.csv:-0", "--references", "headless.csv:2"], 0.25),
+        (["--predictions", "tabs.tsv:- score", "--references", "tabs.tsv:label"], 0.0),
+        (["--predictions", "signs.csv:-score", "--references", "signs.csv:label"], 1.0),  # the column of that name
+        (["--predictions", "signs.csv:--score", "--references", "signs.csv:label"], 0.0),
     ]:
         code, output, errors = run("compute", "ood_bench", *arguments)
         assert (code, errors) == (0, "")
         assert json.loads(output)["auroc"] == expected
+
+
+def test_a_confidence_needs_a_sign(run: Run, tmp_path: Path) -> None:
+    """Where scores are higher for unknown samples; predictions of known classes have no direction."""
+    label, conf = [0, 0, 0, 1, 1], np.asarray([250, 3, 200, 1, 0], np.uint8)  # whose negatives would wrap
+    table: dict[str, Any] = {"conf": conf, "label": label, "class": [0, 0, -1, -1, -1], "scores": 1 / (1 + conf)}
+    arrays: dict[str, Any] = {key: np.asarray(column) for key, column in table.items()}
+    np.savez(tmp_path / "a.npz", **arrays)
+    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=2)
+    pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
+    calls = (
+        "compute ood_bench --references {0}:label --predictions {0}:{1}conf",
+        "compute openauc --predictions {0}:scores,conf --references {0}:class --open-scores {0}:{1}conf",
+        "compare ood_bench --references {0}:label --first-predictions {0}:scores --second-predictions {0}:{1}conf",
+        "threshold --tpr 0.5 --references {0}:label --predictions {0}:{1}conf",
+    )
+    for call in calls:
+        printed = set()
+        for file in ("a.npz", "a.parquet", "a.csv"):
+            code, output, errors = run(*call.format(file, "").split())
+            assert (code, output) == (2, "")
+            assert f"{file}:conf: expected scores that are higher for unknown samples, got conf, whose name" in errors
+            for sign in "-+":
+                code, output, errors = run(*call.format(file, sign).split())
+                assert (code, errors) == (0, "")
+                printed.add((sign, output.replace(file, "")))
+        assert len({sign for sign, _ in printed}) == len(printed) == 2
+    assert json.loads(run(*calls[0].format("a.csv", "-").split())[1]) == {"auroc": 1.0, "fpr95tpr": 0.0}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

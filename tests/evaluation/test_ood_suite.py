@@ -6,16 +6,21 @@ import json
 import math
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
 
 import openworld_metrics as om
 from openworld_metrics.evaluation.ood_suite import SUITE_METRICS, evaluate_ood
 from openworld_metrics.formats.tables.score_files import Scores, read_scores, score_files
 from tests.conftest import Run
+from tests.examples import few, seeds
 
 # OpenOOD's confidences, higher for the known: DEFINITIONS §3, whose numbers came from its own code at 3c35632
 KNOWN: dict[str, Any] = {"conf": [0.9, 0.8, 0.7, 0.3], "pred": [0, 1, 2, 0], "label": [0, 1, 1, 0]}
@@ -218,6 +223,96 @@ def test_a_place_of_each_kind(tmp_path: Path) -> None:
     assert read_scores(tmp_path / "both.npz").scores.tolist() == [1.0]
 
 
+def save_as(kind: str, folder: Path, columns: dict[str, np.ndarray]) -> str:
+    """A file of columns, in the format of a suffix."""
+    path, lists = folder / f"{len([*folder.iterdir()])}.{kind}", {key: x.tolist() for key, x in columns.items()}
+    records = [dict(zip(lists, row)) for row in zip(*lists.values())]
+    if kind == "npz":
+        arrays: dict[str, Any] = columns
+        np.savez(path, **arrays)
+    elif kind in ("csv", "tsv"):
+        pd.DataFrame(columns).to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+    elif kind == "parquet":
+        pd.DataFrame(columns).to_parquet(path, index=False)
+    elif kind == "json":
+        path.write_text(json.dumps(lists if len(records) % 2 else records))
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    else:
+        import torch
+
+        torch.save({key: torch.from_numpy(x) for key, x in columns.items()}, path)
+    return str(path)
+
+
+@few
+@given(seed=seeds)
+def test_a_column_has_one_direction_in_every_format(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    name = str(rng.choice(["scores", "conf", "confidence", "Max_Softmax", "react conf", "energy", "uncertainty"]))
+    kind = "f8" if rng.random() < 0.5 else "i8"
+    sides = []
+    for _ in range(2):
+        size = int(rng.integers(2, 9))
+        side = {name: rng.integers(-4, 5, size).astype(kind)}
+        if seed % 3:
+            side |= {"pred": rng.integers(0, 3, size), "label": rng.integers(0, 3, size)}
+        sides.append(side)
+    place = f":{rng.choice(['', '', '-', '+'])}{name}" if seed % 2 or name == "energy" else ""
+    flip = bool(rng.random() < 0.3)
+    signed, said = place[1:2] in ("-", "+"), name not in ("scores", "energy", "uncertainty")
+    lone = seed % 3 == 0 or place or name in ("scores", "conf")
+    higher_is_known = place[1:2] == "-" or (not signed and (flip or name == "conf"))
+
+    def outcome(kinds: tuple[str, str]) -> Any:
+        with TemporaryDirectory() as folder:
+            places = [f"{save_as(kind, Path(folder), side)}{place}" for kind, side in zip(kinds, sides)]
+            try:
+                known, unknown = (read_scores(place, flip=flip) for place in places)
+            except ValueError as error:
+                return re.sub(r"\S*/\d\.\w+", "FILE", str(error), count=1)
+            assert known.negated == unknown.negated == ("conf" if name == "conf" and not (flip or signed) else "")
+            return evaluate_ood(known, {"a": unknown})
+
+    kinds = ("npz", "csv", "tsv", "parquet", "json", "jsonl", *["pt"] * (find_spec("torch") is not None))
+    expected = outcome(("npz", "npz"))
+    assert all(outcome((kind, kind)) == expected == outcome((kind, "npz")) for kind in kinds)
+    if not lone:
+        assert expected.startswith("FILE: expected a column scores, got ")
+    elif said and name != "conf" and not (signed or flip):
+        assert f"got {name}, whose name says confidence: write FILE:-{name} to negate it" in expected
+    else:
+        known, unknown = ((-side[name] if higher_is_known else side[name]).astype(float) for side in sides)
+        classes = (sides[0]["pred"], sides[0]["label"]) if seed % 3 else ()
+        assert expected == evaluate_ood(Scores(known, *classes), {"a": unknown})
+
+
+def test_two_formats_do_not_mix_directions(run: Run, tmp_path: Path) -> None:
+    for name, conf in (("k", [3.0, 2.0]), ("u", [-3.0, -4.0])):
+        np.savez(tmp_path / f"{name}.npz", conf=conf)
+        (tmp_path / f"{name}.csv").write_text("conf\n" + "\n".join(map(str, conf)))
+        (tmp_path / f"{name}.tsv").write_text("confidence\n" + "\n".join(map(str, conf)))
+    for known, unknown, flip, expected in (
+        ("k.npz", "u.csv", [], 1.0),
+        ("k.csv", "u.npz", [], 1.0),
+        ("k.csv", "u.npz", ["--flip"], 1.0),
+        ("k.csv:+conf", "u.npz:+conf", ["--flip"], 0.0),
+        ("k.csv", "u.tsv:-confidence", [], 1.0),
+        ("k.npz:-conf", "u.tsv", ["--flip"], 1.0),
+        ("k.tsv:+confidence", "u.tsv:+confidence", [], 0.0),
+    ):
+        call = ["--known", known, "--unknown", f"x={unknown}", "--metrics", "auroc", *flip]
+        code, output, errors = run("ood", *call)
+        assert (code, json.loads(output)["auroc"]) == (0, expected)
+        unsaid = [place for place in (known, unknown) if place in ("k.npz", "k.csv", "u.npz", "u.csv")]
+        assert errors.startswith(f"openworld-metrics: note: conf of {unsaid[0]} " if unsaid and not flip else "")
+        assert bool(errors) == bool(unsaid and not flip)
+    code, output, errors = run("ood", "--known", "k.tsv", "--unknown", "u.tsv")
+    assert (code, output) == (2, "")
+    assert "k.tsv: expected scores that are higher for unknown samples, got confidence, whose name says" in errors
+    assert "--flip" in errors
+
+
 @pytest.mark.parametrize(
     ("name", "columns", "message"),
     [
@@ -268,6 +363,14 @@ def by_name(folder: str) -> list[str]:
     return [part for name in SETS for part in ("--unknown", f"{name}={folder}/{name.rpartition('/')[2]}.npz")]
 
 
+def negated(file: str, more: int) -> str:
+    """What commands say of OpenOOD's files."""
+    return (
+        f"openworld-metrics: note: conf of {file} and {more} more is a confidence, higher for known samples, and is "
+        "negated here; FILE:+conf takes it as it is\n"
+    )
+
+
 @pytest.mark.parametrize("named", [True, False], ids=["named", "a folder"])
 def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
     save_openood(tmp_path / "scores", {})
@@ -279,7 +382,7 @@ def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
     assert saved.pop("kinds").keys() == expected.keys() - {"groups"}
     assert json.loads(output) == saved == expected
     left_out = "left out scores/cinic10.npz, of known classes; --full-spectrum FILE adds them to the known samples"
-    assert errors == ("" if named else f"openworld-metrics: warning: {left_out}\n")
+    assert errors == ("" if named else f"openworld-metrics: warning: {left_out}\n") + negated("scores/cifar10.npz", 3)
 
 
 def test_the_table_of_the_command(run: Run, tmp_path: Path) -> None:
@@ -287,7 +390,7 @@ def test_the_table_of_the_command(run: Run, tmp_path: Path) -> None:
     options = ("--metrics", "fpr95tpr,auroc", "--percent", "--format", "text")
     known = ("--known", "scores/cifar10.npz", "--full-spectrum", "scores/cinic10.npz")
     code, output, errors = run("ood", *known, "--unknown", "scores", *options)
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (0, negated("scores/cifar10.npz", 4))
     assert output == (
         "               fpr95tpr  auroc  closed_set_accuracy\n"
         "far               16.67  95.83                66.67\n"
@@ -378,7 +481,7 @@ def test_a_path_in_another_spelling_is_the_same_file(run: Run, tmp_path: Path) -
         for column in ("", ":conf", ": conf", ":conf "):
             call = ["--known", f"{here}known.npz{column}", "--unknown", f"{here}far.npz{column}", "--metrics", "auroc"]
             code, output, errors = run("ood", *call)
-            assert (code, errors) == (0, "")
+            assert (code, errors) == (0, negated(f"{here}known.npz{column.rstrip()}", 1))
             assert json.loads(output) == {"auroc": 1.0, "groups": {"group": ["far"], "auroc": [1.0]}}
     call = ["--known", "./known.npz", "--unknown", "./known.npz:other", "--metrics", "auroc"]
     assert json.loads(run("ood", *call)[1])["groups"]["group"] == ["other"]

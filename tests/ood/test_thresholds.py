@@ -152,6 +152,22 @@ def test_sampled_points_have_no_thresholds() -> None:
         bench_metrics(positives=np.ones(3), negatives=np.zeros(3), thresholds=True, step=4)
 
 
+@pytest.mark.parametrize("bounded", ["fpr", "tpr", "fnr", "tnr"])
+@pytest.mark.parametrize("rate", ["fpr", "tpr", "fnr", "tnr"])
+def test_bounds_of_sampled_points_end_at_99(rate: str, bounded: str) -> None:
+    """No sampled rate is beyond 100, and oodeel has no such name."""
+    rng = np.random.default_rng(0)
+    sides = rng.normal(1, 1, 50), rng.normal(0, 1, 60)
+    for bound in ("100", "100.0"):
+        name = f"{rate}{bound}{bounded}"
+        with pytest.raises(ValueError, match=f"metrics: expected a bound below 100 with a step, .* got '{name}'"):
+            bench_metrics(*sides, name, step=4)
+    with pytest.raises(ValueError, match="unknown metric"):
+        bench_metrics(*sides, f"{rate}0{bounded}", step=4)
+    name = f"{rate}99.9{bounded}"
+    assert 0 <= bench_metrics(*sides, name, step=4)[name] <= 1
+
+
 @pytest.mark.parametrize(
     ("inside", "out", "names"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,30 @@ def test_evaluate_loads_a_folder_under_its_name(name: str, root: Path) -> None:
     for text in (metric.description, metric.citation, metric.inputs_description, repr(metric), metric.compute.__doc__):
         assert text
     assert {"predictions", "references"} <= set(metric._feature_names())
+
+
+@every_metric
+@pytest.mark.parametrize(
+    "config", [None, "", "default", "ow-dln", "owod", "OWOD", "protocol", "auroc", 5, ["owod"]], ids=repr
+)
+def test_a_configuration_is_a_protocol_or_refused(name: str, config: Any, root: Path) -> None:
+    folder, protocols = str(root / "metrics" / name), ["ow-dln", "owod"] * (name == "openset_detection")
+    if config in (None, "", "default"):
+        assert evaluate.load(folder, config).loaded_options == openworld_metrics.metric_class(name)().loaded_options
+    elif config in protocols:
+        assert evaluate.load(folder, config).loaded_options["protocol"] == config
+        assert evaluate.load(folder, config, protocol=config).loaded_options["protocol"] == config
+        (other,) = {*protocols} - {config}
+        with pytest.raises(
+            ValueError, match=f"protocol: expected '{config}', as the config_name '{config}' says, got '{other}'"
+        ):
+            evaluate.load(folder, config, protocol=other)
+    else:
+        expected = "one of 'ow-dln', 'owod'" if protocols else "none"
+        with pytest.raises(
+            ValueError, match=re.escape(f"config_name: expected {expected}, got {config!r}; options of {name} are")
+        ):
+            evaluate.load(folder, config)
 
 
 @every_metric

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -26,14 +29,19 @@ class Csv:
     def __init__(self, data: bytes, names: Sequence[str] = ()) -> None:
         """Read a text; `names`, the columns that are wanted, tell a header of values from the first row.
 
-        Raises ValueError for an empty text, and if the first line may be either: see `first_line`. So may 0,1,2 and so
-        on, which is only taken for a header above at least three columns of fractions that are named.
+        Raises ValueError for an empty text; for a row of another length, with its line; and if the first line may be
+        either: see `first_line`. So may 0,1,2 and so on, which is only taken for a header above at least three columns
+        of fractions that are named.
         """
         self._text = _trimmed(data)
         if not self._text.strip():
             raise ValueError("expected comma-separated values, got nothing")
+        before = data[: len(data) + 1 - len(self._text)]
+        self._lines_before = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
         self._marks = separators(self._text)
         first = first_line(self._text, self._marks, names)
+        if len(first.cells) > 1:
+            self._text = _without_blank_end(self._text)
         self.headless = first.holds_values
         self.table = self._read(first.places if self.headless else [])
         if first.counts and _is_counted_header(self.table, first, names):
@@ -80,23 +88,55 @@ class Csv:
             ),
         }
         source = _in_arrow(self._text)
-        try:
+        with suppress(pa.ArrowInvalid):
             return pyarrow.csv.read_csv(
                 pa.BufferReader(source), read_options=pyarrow.csv.ReadOptions(column_names=names), **form
             )
-        except pa.ArrowInvalid as error:
-            # Arrow reads blocks of 1 MB; a line may extend into the next block but no further, a header not at all
-            if not re.search("straddling object|Empty CSV file or block", str(error)):
-                raise
-        # threads are slower for many columns
+        # Arrow reads blocks of 1 MB; a line may extend into the next block but no further, a header not at all. Without
+        # threads, which are slower for many columns, it knows the number of a wrong row
+        wrong: list[Any] = []
+
+        def keep(row: Any) -> str:
+            wrong.append(row)
+            return "error"
+
+        form["parse_options"].invalid_row_handler = keep
         size = min(len(self._text), 2**31 - 1)
         whole = pyarrow.csv.ReadOptions(column_names=names, block_size=size, use_threads=False)
-        return pyarrow.csv.read_csv(pa.BufferReader(source), read_options=whole, **form)
+        try:
+            return pyarrow.csv.read_csv(pa.BufferReader(source), read_options=whole, **form)
+        except pa.ArrowInvalid as error:
+            if wrong:
+                raise ValueError(self._complaint(*wrong)) from None
+            line = self._lines_before + 1
+            raise ValueError(f"expected a table from line {line} on, got one that is not whole ({error})") from None
+
+    def _complaint(self, row: Any) -> str:
+        """The error for a row of another length than the first."""
+        expected, came = row.expected_columns, f"{row.actual_columns}: {row.text!r:.100}"
+        return f"expected {expected} values in line {self._line_of(row.number)}, as in the first, got {came}"
+
+    def _line_of(self, row: int) -> int:
+        """The line on which a row begins, both counted from 1; blank lines are no rows, and cells may have several."""
+        reader = csv.reader(io.StringIO(self._text.decode("latin-1"), newline=""), delimiter=self._marks.between)
+        begins = 1
+        for cells in reader:
+            row -= bool(cells)
+            if not row:
+                break
+            begins = reader.line_num + 1
+        return self._lines_before + begins
 
 
 def _trimmed(data: bytes) -> bytes:
     """The text without blank lines and blanks before it, and with an end of its last line, which Arrow needs."""
     return re.sub(rb"\A(\s*[\r\n])? *", b"", data.removeprefix(codecs.BOM_UTF8)) + b"\n"
+
+
+def _without_blank_end(text: bytes) -> bytes:
+    """The text without last lines of blanks, which are no rows of a table of several columns."""
+    end = re.compile(rb"[\r\n]").search(text, len(text.rstrip(b" \r\n")))
+    return text[: end.start()] + b"\n" if end and b" " in text[end.start() :] else text
 
 
 def _in_arrow(text: bytes) -> pa.Buffer:

@@ -84,6 +84,7 @@ def first_line(text: bytes, marks: Separators, names: Sequence[str]) -> FirstLin
     """
     line = re.findall(rb"^[^\r\n]*", text)[0].decode()
     cells = [cell.strip() for cell in next(csv.reader([line], delimiter=marks.between))]
+    names = [name if name in cells else unsigned(name) for name in names]
     first = FirstLine(line, cells, all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells))
     if not first.holds_values or first.counts or not names:
         return first
@@ -93,6 +94,15 @@ def first_line(text: bytes, marks: Separators, names: Sequence[str]) -> FirstLin
     if by_name and by_place:
         raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {HINT}")
     return first._replace(holds_values=by_place)
+
+
+def unsigned(name: str) -> str:
+    """The name of a column without the sign that a place gives it.
+
+    >>> unsigned("-conf"), unsigned("+conf"), unsigned("a-b")
+    ('conf', 'conf', 'a-b')
+    """
+    return name[1:] if name[:1] in ("-", "+") else name
 
 
 def _may_be_names(cells: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Read files of a detector's scores, one for each data set, and list folders of them.
 
 OpenOOD saves an .npz for each set in one folder, `scores/cifar100.npz`, with `pred`, `conf` and `label` of its samples.
-Its confidence is higher for known samples, and is therefore negated.
+Its confidence is higher for known samples, and is therefore negated, in a file of any format.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from ...arrays.columns import as_labels, as_scores, check_lengths
 from ..reasons import named
-from .columns import READERS, file_of, names_in, open_column, picked_names, whole_column
-from .npy import read_npz
+from .columns import READERS, OpenFile, Signed, check_direction, names_in, whole_column
+
+CONF = "conf"  # OpenOOD's confidence
 
 # sets of known classes under covariate shift, from OpenOOD
 KNOWN_GROUP = "csid"
@@ -25,40 +26,40 @@ class Scores(NamedTuple):
 
     scores: (N,) higher is more unknown
     predictions, references: (N,) predicted and true classes of known samples; None if the file has none
+    negated: the name of the column, if the scores are negated because of it; else ""
     """
 
     scores: Any
     predictions: Any = None
     references: Any = None
+    negated: str = ""
 
 
-def read_scores(place: str | Path) -> Scores:
+def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
     """Read the scores of a data set.
 
-    Parameters: place, a file with one column, with one called `scores`, or with the name of a column after a colon, or
-    "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for known samples, and is negated; `pred`
-    and `label` of an .npz are the predicted and true classes.
+    Parameters: place, a file with one column, with one called `scores` or OpenOOD's `conf`, or with the name of a
+    column after a colon, or "-" for standard input; flip, whether to negate a column to which the place gives no sign.
+    Without flip or a sign, `conf` is negated, since it is higher for known samples, and another name that says
+    confidence is refused. Columns `pred` and `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
-    path, place = file_of(str(place)), str(place)
-    names = names_in(place)
-    classes: dict[str, Any] = {}
-    if path is not None and path.suffix.lower() == ".npz":
-        with named(place):
-            arrays = read_npz(path)
-            if "pred" in arrays and "label" in arrays:
-                classes = {
-                    "predictions": as_labels(arrays["pred"], "pred"),
-                    "references": as_labels(arrays["label"], "label"),
-                }
-                check_lengths(**{name: arrays[name] for name in ("conf", "scores", "pred", "label") if name in arrays})
-            if not names and "conf" in arrays and "scores" not in arrays:
-                names = ["conf"]
-            if names and picked_names([*arrays], "scores", names) == ["conf"]:
-                return Scores(-as_scores(arrays["conf"], "conf"), **classes)
-    column = open_column(place, "scores")
+    place = str(place)
     with named(place):
-        return Scores(as_scores(whole_column(column), "scores"), **classes)
+        file = OpenFile.at(place)
+        there = {name.strip() for name in file.names or ()}
+        picked = file.picked("scores", names_in(place) or [CONF] * ("scores" not in there and CONF in there))
+        by_name = not flip and [(name.strip(), sign) for name, sign in picked] == [(CONF, "")]
+        if flip or by_name:
+            picked = [Signed(name, sign or "-") for name, sign in picked]
+        check_direction(picked)
+        name = picked[0].name if len(picked) == 1 and picked[0].name else "scores"
+        scores = as_scores(whole_column(file.column(picked)), name)
+        classes: dict[str, Any] = {}
+        for column in ("pred", "label") if {"pred", "label"} <= there else ():
+            classes[column] = as_labels(whole_column(file.column(file.picked(column, [column]))), column)
+        check_lengths(**{name: scores, **classes})
+        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if by_name else "")
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
