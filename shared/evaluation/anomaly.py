@@ -117,10 +117,11 @@ def evaluate_maps(
             images += scored
             results, own = metric.results_by_group(category)
             if curves:
-                drawn |= {
-                    group: curves_of(state, [level for level in LEVELS if f"{level}_auroc" in results[group]])
-                    for group, state in states_of(metric, category).items()
+                levels = {
+                    group: [level for level in LEVELS if f"{level}_auroc" in row] for group, row in results.items()
                 }
+                states = states_of(metric, category)
+                drawn |= {group: curves_of(states[group], chosen) for group, chosen in levels.items() if chosen}
             replicates |= own
             for group, row in results.items():
                 members = members_of(group, scored)
