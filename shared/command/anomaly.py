@@ -40,7 +40,8 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
 where a map without a mask belongs to a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, such as
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect if names repeat.
-Mask values above 0 are anomalous, except for the --ignore-value. Thresholds are numbers, or a file of
+A mask holds 0 and one other value, which is anomalous, beside the --ignore-value; --mask-threshold cuts one that was
+resized or compressed with loss. Thresholds are numbers, or a file of
 `openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals that take about a
 second or less; with --confidence-level, all have intervals. In a pipe they are JSON.
 """
@@ -63,6 +64,7 @@ second or less; with --confidence-level, all have intervals. In a pipe they are 
     metavar="REGEX",
     help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
 )
+@click.option("--mask-threshold", type=float, help="Mask values above it are anomalous.  [default: 0 and one value]")
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
@@ -90,7 +92,7 @@ def anomaly(
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(arguments), "per_image": per_image is not None}
-    reading = {"resize": arguments["resize"], "void_where_invalid": arguments["void_where_invalid"]}
+    reading = {name: arguments[name] for name in ("resize", "void_where_invalid", "mask_threshold")}
     models = [
         list_anomaly_maps(folder, data, layout=arguments["layout"], categories=arguments["categories"] or None)
         for folder in folders

@@ -40,6 +40,7 @@ def evaluate_anomaly_folder(
     resize: str | None = None,
     sample_pattern: str | None = None,
     void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -50,22 +51,26 @@ def evaluate_anomaly_folder(
     "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
-    are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
-    image_reduction, each a value, or a dict of values by category, such as the thresholds that `openworld-metrics
-    threshold` fits.
+    are void; mask_threshold, the number above which values of masks are anomalous; progress, whether to show a bar on a
+    terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of values by
+    category, such as the thresholds that `openworld-metrics threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has an
-    anomalous pixel. Pixels above 0 in a mask are anomalous, and with regions="labels" the value is the number of the
-    region; pixels of the `ignore_value` are void. If a layout separates kinds of defects (MVTec LOCO), each kind is a
-    group with the normal images of its category; if it has saturation areas (in its defects_config.json), results
-    include the areas of sPRO.
+    anomalous pixel. A mask holds 0 and one other value, which is anomalous, unless a `mask_threshold` cuts it, or
+    regions="labels" makes values numbers of regions; pixels of the `ignore_value` are void. If a layout separates kinds
+    of defects (MVTec LOCO), each kind is a group with the normal images of its category; if it has saturation areas (in
+    its defects_config.json), results include the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
     layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
+    reading: dict[str, Any] = {
+        "resize": resize,
+        "void_where_invalid": void_where_invalid,
+        "mask_threshold": mask_threshold,
+    }
     run = evaluate_maps(listed, **reading, sample_pattern=sample_pattern, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
@@ -76,6 +81,7 @@ def evaluate_maps(
     resize: str | None = None,
     sample_pattern: str | None = None,
     void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
     progress: bool = False,
     curves: bool = False,
     **options: Any,
@@ -100,6 +106,7 @@ def evaluate_maps(
         settings["ignore_value"],
         void_where_invalid=void_where_invalid,
         regions=settings["regions"],
+        mask_threshold=mask_threshold,
     )
     judged = with_void(options, void_where_invalid)
     check_reduction(settings["image_reduction"])  # before the files are read
@@ -130,6 +137,7 @@ def evaluate_maps(
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
     record |= {"resize": resize, "sample_pattern": sample_pattern, "void_where_invalid": void_where_invalid}
+    record["mask_threshold"] = mask_threshold
     summary = assembled(suite, by_group, replicates)
     return AnomalyRun(
         listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables

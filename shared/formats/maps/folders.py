@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from ..images import SUFFIXES
 from ..places import files_below, files_by_place
-from .files import MAP_SUFFIXES
+from .files import MASK_SUFFIXES
 from .layouts import PAIR, Layout, categories_of, layout_of
 from .lists import images_of_the_test, list_of, read_list
 
-_MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
 _NO_MASKS = frozenset(["", ".gif", ".pbm", ".pgm", ".pnm", ".ppm", ".tga", ".psd", ".svg", ".jp2", ".heic", ".exr"])
 _MASK_ENDING = "_mask"  # end of a mask's stem in several layouts
 
@@ -95,7 +94,7 @@ def list_anomaly_images(
 def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
     images, problems = files_by_place(folder, layout.images, SUFFIXES), []
     pattern = f"{layout.masks}/*" if layout.united else layout.masks
-    masks = files_by_place(folder, pattern, _MASK_SUFFIXES, level=1 if layout.united else 0)
+    masks = files_by_place(folder, pattern, MASK_SUFFIXES, level=1 if layout.united else 0)
     if layout.split is not None:
         chosen = images_of_the_test(folder.resolve().parent / layout.split, category)
         missing = sorted(chosen - {path.relative_to(folder).as_posix() for paths in images.values() for path in paths})
@@ -157,7 +156,7 @@ def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
     """An image for each mask of a plain folder."""
     problems: list[str] = []
     by_place: dict[str, AnomalyImage] = {}
-    for path in files_below(folder, _MASK_SUFFIXES):
+    for path in files_below(folder, MASK_SUFFIXES):
         place = path.relative_to(folder).with_suffix("").as_posix().removesuffix(_MASK_ENDING)
         if place in by_place:
             problems.append(f"{path}: expected one mask of that name, got {by_place[place].masks[0].name} too")

@@ -25,6 +25,8 @@ class Layout:
     samples: a regular expression for the images' names, with the id of the sample as its first group
     clouds: a path with {defect} and {stem} of an image's points on its grid, which are invalid where they are 0
     other_names: further names of a defect's folder among the maps
+    mask_threshold: the number above which values of masks are anomalous, whatever they are; None if masks hold 0 and
+        one other value
     """
 
     name: str
@@ -41,6 +43,7 @@ class Layout:
     samples: str | None = None
     clouds: str | None = None
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mask_threshold: float | None = None
 
 
 # in the order in which they are tried
@@ -55,6 +58,7 @@ LAYOUTS = (
         united=True,
         by_defect=True,
         saturation="defects_config.json",
+        mask_threshold=0,  # values are those of the kinds of defects, which are checked against that file
     ),
     Layout(
         name="mvtec-3d",
@@ -82,6 +86,7 @@ LAYOUTS = (
         marks=("Data/Images",),
         split="split_csv/1cls.csv",
         other_names={"Normal": ("good",), "Anomaly": ("bad",)},
+        mask_threshold=0,  # values are numbers of kinds of defects
     ),
     Layout(
         name="real-iad",
