@@ -14,6 +14,7 @@ from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
 from ..evaluation.anomaly_intervals import RESAMPLES, quick_options, without_intervals
 from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
 from ..evaluation.map_reading import file_problems
@@ -93,10 +94,8 @@ def anomaly(
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(arguments), "per_image": per_image is not None}
     reading = {name: arguments[name] for name in ("resize", "void_where_invalid", "mask_threshold")}
-    models = [
-        list_anomaly_maps(folder, data, layout=arguments["layout"], categories=arguments["categories"] or None)
-        for folder in folders
-    ]
+    which = {"layout": arguments["layout"], "categories": arguments["categories"] or None}
+    models = [list_anomaly_maps(folder, data, **which, needs_masks=needs_masks(options)) for folder in folders]
     if arguments["list_problems"]:
         names = ("ignore_value", "regions")
         _list_problems(models, reading | {name: options[name] for name in names if name in options})
@@ -191,3 +190,9 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
         click.get_current_context().exit(2)
     count = len(models[0].pairs)
     show(f"no problems: {count:,} images of {models[0].data.layout_name}")
+    for model in models:
+        folders = {"maps": model.folder, "data": model.data.folder}
+        for name, counted in model.census.items():
+            if counted.left_out and (name == "maps" or model is models[0]):
+                reasons = ", ".join(f"{number:,} ({reason})" for reason, number in sorted(counted.left_out.items()))
+                show(f"{folders[name]}: left out {reasons} of {counted.there:,} files")

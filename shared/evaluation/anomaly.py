@@ -24,7 +24,7 @@ from ..metric.summary import assembled
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
-from .category_options import by_category, check_categories, options_of, with_only_values, with_void
+from .category_options import by_category, check_categories, needs_masks, options_of, with_only_values, with_void
 from .map_reading import check_names, map_reader
 from .progress import progress_bar
 
@@ -65,7 +65,8 @@ def evaluate_anomaly_folder(
     layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
-    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
+    masks = needs_masks(options)
+    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories, needs_masks=masks)
     reading: dict[str, Any] = {
         "resize": resize,
         "void_where_invalid": void_where_invalid,

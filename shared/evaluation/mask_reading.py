@@ -77,7 +77,7 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
         return None
     by_category = {}
     for category in sorted({image.category for image, _ in listed.pairs}):
-        path = listed.data.categories[category] / layout.saturation
+        path = listed.data.tree.path(listed.data.categories[category]) / layout.saturation
         by_category[category] = read_defects_config(path)
         if ignore_value in by_category[category]:
             raise ValueError(f"ignore_value: expected a value of no defect in {path}, got {ignore_value}")

@@ -1,17 +1,16 @@
-"""Find files below a folder, by suffix or path pattern."""
+"""Find files below a folder by suffix, and match their names."""
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
 
 
-def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files with one of the suffixes, in any case, in a folder and below it, sorted, without hidden ones.
+def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The files with one of the suffixes, in any case, or all, in a folder and below it, sorted, without hidden ones.
 
     Links to folders elsewhere are followed, since data sets are often linked. A folder that is hidden, such as
     .ipynb_checkpoints, is passed over. A link to nothing is listed, and is an error where it is read.
@@ -46,12 +45,12 @@ def check_flat(folder: Path, suffixes: Collection[str]) -> None:
         raise ValueError(f"{below}: expected all {' and '.join(suffixes)} files in {folder} itself, got one below")
 
 
-def _entries(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[Path]]:
+def _entries(folder: Path, suffixes: Collection[str] | None) -> tuple[list[Path], list[Path]]:
     """The files with one of the suffixes, and the folders, in a folder."""
     with os.scandir(folder) as entries:
         shown = [entry for entry in entries if not entry.name.startswith(".")]
     folders = {entry.name: Path(entry.path) for entry in shown if _is_folder(entry)}
-    fitting = [entry for entry in shown if os.path.splitext(entry.name)[1].lower() in suffixes]
+    fitting = [entry for entry in shown if suffixes is None or os.path.splitext(entry.name)[1].lower() in suffixes]
     files = [entry.path for entry in fitting if entry.name not in folders and _may_be_read(entry)]
     return [*map(Path, files)], [*folders.values()]
 
@@ -123,16 +122,3 @@ def without_suffix(path: str) -> str:
     """
     stem, suffix = os.path.splitext(path)
     return stem if suffix.lower() in PICTURES else path
-
-
-def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
-    """Files by their paths in the folder without suffixes, or by their `level`-th parent folders, sorted."""
-    by_place: dict[str, list[Path]] = defaultdict(list)
-    glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
-    # a suffix follows a complete name, as in 000_mask.png
-    for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
-        place = path.relative_to(folder)
-        shown = not any(part.startswith(".") for part in place.parts)
-        if path.suffix.lower() in suffixes and shown and path.is_file():
-            by_place[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
-    return dict(by_place)

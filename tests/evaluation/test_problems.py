@@ -59,7 +59,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "image without mask": (
         lambda: Path("data/nut/ground_truth/hole/000_mask.png").rename("elsewhere.png"),
-        "data/nut/test/hole/000.png: expected a mask ground_truth/hole/000_mask.png, got none",
+        "data/nut/test/hole/000.png: expected a mask ground_truth/hole/000_mask.png, got none;"
+        " --levels image needs none",
     ),
     "mask without image": (
         lambda: Image.new("L", SHAPE[::-1]).save("data/nut/ground_truth/hole/009_mask.png"),
@@ -397,10 +398,7 @@ def test_a_mask_that_is_lost_makes_no_image_normal(name: str, tmp_path: Path) ->
         write_map(tmp_path / f"maps/{stem}.tiff", FINE)
     (tmp_path / "masks" / name).write_bytes(b"GIF89a")
     (problem,) = list_anomaly_maps(tmp_path / "maps", tmp_path / "masks").problems
-    assert (
-        problem
-        == f"{tmp_path}/masks/{name}: expected a mask of {tmp_path}/maps/0.tiff, as .png or .npy, got another file"
-    )
+    assert problem == f"{tmp_path}/masks/{name}: expected a mask, as .png or .npy, got another file"
     (tmp_path / "masks" / name).unlink()
     (tmp_path / "masks/0.png").symlink_to("nowhere.png")
     with pytest.raises(ValueError, match=r"masks/0.png: No such file or directory"):
