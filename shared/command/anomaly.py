@@ -14,6 +14,7 @@ from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
 from ..evaluation.anomaly_intervals import RESAMPLES, quick_options, without_intervals
 from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
 from ..evaluation.map_reading import file_problems
@@ -40,7 +41,8 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
 where a map without a mask belongs to a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, such as
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect if names repeat.
-Mask values above 0 are anomalous, except for the --ignore-value. Thresholds are numbers, or a file of
+A mask holds 0 and one other value, which is anomalous, beside the --ignore-value; --mask-threshold cuts one that was
+resized or compressed with loss. Thresholds are numbers, or a file of
 `openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals that take about a
 second or less; with --confidence-level, all have intervals. In a pipe they are JSON.
 """
@@ -63,6 +65,7 @@ second or less; with --confidence-level, all have intervals. In a pipe they are 
     metavar="REGEX",
     help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
 )
+@click.option("--mask-threshold", type=float, help="Mask values above it are anomalous.  [default: 0 and one value]")
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
@@ -90,11 +93,9 @@ def anomaly(
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(arguments), "per_image": per_image is not None}
-    reading = {"resize": arguments["resize"], "void_where_invalid": arguments["void_where_invalid"]}
-    models = [
-        list_anomaly_maps(folder, data, layout=arguments["layout"], categories=arguments["categories"] or None)
-        for folder in folders
-    ]
+    reading = {name: arguments[name] for name in ("resize", "void_where_invalid", "mask_threshold")}
+    which = {"layout": arguments["layout"], "categories": arguments["categories"] or None}
+    models = [list_anomaly_maps(folder, data, **which, needs_masks=needs_masks(options)) for folder in folders]
     if arguments["list_problems"]:
         names = ("ignore_value", "regions")
         _list_problems(models, reading | {name: options[name] for name in names if name in options})
@@ -189,3 +190,9 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
         click.get_current_context().exit(2)
     count = len(models[0].pairs)
     show(f"no problems: {count:,} images of {models[0].data.layout_name}")
+    for model in models:
+        folders = {"maps": model.folder, "data": model.data.folder}
+        for name, counted in model.census.items():
+            if counted.left_out and (name == "maps" or model is models[0]):
+                reasons = ", ".join(f"{number:,} ({reason})" for reason, number in sorted(counted.left_out.items()))
+                show(f"{folders[name]}: left out {reasons} of {counted.there:,} files")

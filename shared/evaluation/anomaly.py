@@ -24,7 +24,7 @@ from ..metric.summary import assembled
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
-from .category_options import by_category, check_categories, options_of, with_only_values, with_void
+from .category_options import by_category, check_categories, needs_masks, options_of, with_only_values, with_void
 from .map_reading import check_names, map_reader
 from .progress import progress_bar
 
@@ -40,6 +40,7 @@ def evaluate_anomaly_folder(
     resize: str | None = None,
     sample_pattern: str | None = None,
     void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -50,22 +51,27 @@ def evaluate_anomaly_folder(
     "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
-    are void; progress, whether to show a bar on a terminal; options of the metric, such as integration_limits or
-    image_reduction, each a value, or a dict of values by category, such as the thresholds that `openworld-metrics
-    threshold` fits.
+    are void; mask_threshold, the number above which values of masks are anomalous; progress, whether to show a bar on a
+    terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of values by
+    category, such as the thresholds that `openworld-metrics threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has an
-    anomalous pixel. Pixels above 0 in a mask are anomalous, and with regions="labels" the value is the number of the
-    region; pixels of the `ignore_value` are void. If a layout separates kinds of defects (MVTec LOCO), each kind is a
-    group with the normal images of its category; if it has saturation areas (in its defects_config.json), results
-    include the areas of sPRO.
+    anomalous pixel. A mask holds 0 and one other value, which is anomalous, unless a `mask_threshold` cuts it, or
+    regions="labels" makes values numbers of regions; pixels of the `ignore_value` are void. If a layout separates kinds
+    of defects (MVTec LOCO), each kind is a group with the normal images of its category; if it has saturation areas (in
+    its defects_config.json), results include the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
     layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
-    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
+    masks = needs_masks(options)
+    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories, needs_masks=masks)
+    reading: dict[str, Any] = {
+        "resize": resize,
+        "void_where_invalid": void_where_invalid,
+        "mask_threshold": mask_threshold,
+    }
     run = evaluate_maps(listed, **reading, sample_pattern=sample_pattern, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
@@ -76,6 +82,7 @@ def evaluate_maps(
     resize: str | None = None,
     sample_pattern: str | None = None,
     void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
     progress: bool = False,
     curves: bool = False,
     **options: Any,
@@ -100,6 +107,7 @@ def evaluate_maps(
         settings["ignore_value"],
         void_where_invalid=void_where_invalid,
         regions=settings["regions"],
+        mask_threshold=mask_threshold,
     )
     judged = with_void(options, void_where_invalid)
     check_reduction(settings["image_reduction"])  # before the files are read
@@ -117,10 +125,11 @@ def evaluate_maps(
             images += scored
             results, own = metric.results_by_group(category)
             if curves:
-                drawn |= {
-                    group: curves_of(state, [level for level in LEVELS if f"{level}_auroc" in results[group]])
-                    for group, state in states_of(metric, category).items()
+                levels = {
+                    group: [level for level in LEVELS if f"{level}_auroc" in row] for group, row in results.items()
                 }
+                states = states_of(metric, category)
+                drawn |= {group: curves_of(states[group], chosen) for group, chosen in levels.items() if chosen}
             replicates |= own
             for group, row in results.items():
                 members = members_of(group, scored)
@@ -129,6 +138,7 @@ def evaluate_maps(
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
     record |= {"resize": resize, "sample_pattern": sample_pattern, "void_where_invalid": void_where_invalid}
+    record["mask_threshold"] = mask_threshold
     summary = assembled(suite, by_group, replicates)
     return AnomalyRun(
         listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables

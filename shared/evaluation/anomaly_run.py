@@ -22,8 +22,8 @@ class ScoredImage(NamedTuple):
 
     @property
     def lacks_pixels(self) -> bool:
-        """Whether it is anomalous by its folder, but its mask has no anomalous pixel."""
-        return self.anomalous and not self.marked
+        """Whether it is anomalous by its folder, but has a mask without an anomalous pixel."""
+        return self.anomalous and bool(self.image.masks) and not self.marked
 
 
 class AnomalyRun(NamedTuple):

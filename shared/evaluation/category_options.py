@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..anomaly.anomaly_suite import AnomalySuite
+from ..anomaly.levels import check_levels
 from .mask_reading import VOID
 
 
@@ -36,6 +38,16 @@ def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> N
     """Raise ValueError unless all categories have their options."""
     for category in categories:
         options_of(options, category)
+
+
+def needs_masks(options: Mapping[str, Any]) -> bool:
+    """Whether pixels are judged, in any category.
+
+    >>> needs_masks({}), needs_masks({"levels": "image"}), needs_masks({"levels": {"can": "image", "vial": ["pixel"]}})
+    (True, False, True)
+    """
+    levels = options.get("levels", AnomalySuite.levels)
+    return any("pixel" in check_levels(each) for each in (levels.values() if isinstance(levels, Mapping) else [levels]))
 
 
 def by_category(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.truth import check_regions
 from ..anomaly.void import check_ignore_value
 from ..arrays.arrays import widen
-from ..arrays.options import as_bool
+from ..arrays.options import as_bool, as_real
 from ..formats.images import image_size
-from ..formats.maps.files import read_map, read_mask
+from ..formats.maps.files import read_map, read_mask_values
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.maps.pixels import size_text
@@ -40,15 +40,18 @@ def map_reader(
     *,
     void_where_invalid: bool = False,
     regions: str = AnomalySuite.regions,
+    mask_threshold: float | None = None,
 ) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
     """A function that reads an image's map and masks; a normal image without a mask has no anomalous pixel.
 
     Parameters: listed, the files; resize, how maps are resized to their masks or, without a mask, to their images:
     "nearest", "bilinear", or None, the default, for not at all; ignore_value, the value of void pixels in masks;
     void_where_invalid, whether pixels without a point in the clouds of the layout are void too; regions, "labels" if
-    masks hold the numbers of regions.
-    Raises ValueError for another `resize`, for maps of normal images to resize in a plain folder with masks of several
-    sizes, for clouds of a layout without clouds, and for errors in a file of saturation areas.
+    masks hold the numbers of regions; mask_threshold, the number above which values of masks are anomalous, by default
+    the layout's, or None if masks hold 0 and one other value.
+    Raises ValueError for another `resize`, for a `mask_threshold` below 0 or beside numbers of regions, for maps of
+    normal images to resize in a plain folder with masks of several sizes, for clouds of a layout without clouds, and
+    for errors in a file of saturation areas.
     """
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
@@ -61,7 +64,8 @@ def map_reader(
     size = None
     if resize is not None and listed.data.layout is None:
         size = _common_size(listed)
-    rules = MaskRules(value, clouds, check_regions(regions), saturations_of(listed, value))
+    threshold = _threshold_of(listed, check_regions(regions), mask_threshold)
+    rules = MaskRules(value, clouds, regions, saturations_of(listed, value), threshold)
     return partial(_read, resize=resize, size=size, rules=rules)
 
 
@@ -73,7 +77,20 @@ def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
         "ignore_value": options["ignore_value"],
         "void_where_invalid": record["void_where_invalid"],
         "regions": options["regions"],
+        "mask_threshold": record["mask_threshold"],
     }
+
+
+def _threshold_of(listed: AnomalyMaps, regions: str, mask_threshold: float | None) -> float | None:
+    """The number above which values of masks are anomalous: as chosen, else of the layout."""
+    if mask_threshold is None:
+        layout = listed.data.layout
+        return 0.0 if regions == "labels" else None if layout is None else layout.mask_threshold
+    threshold = as_real(mask_threshold, "mask_threshold")
+    if threshold < 0 or regions == "labels":
+        expected = "none beside regions='labels'" if regions == "labels" else "a number of at least 0"
+        raise ValueError(f"mask_threshold: expected {expected}, got {threshold!r}")
+    return threshold
 
 
 def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
@@ -81,7 +98,7 @@ def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
     if all(image.masks for image, _ in listed.pairs):
         return None
     sizes: dict[Any, Path] = {
-        read_mask(image.masks[0]).shape: image.masks[0] for image, _ in reversed(listed.pairs) if image.masks
+        read_mask_values(image.masks[0]).shape: image.masks[0] for image, _ in reversed(listed.pairs) if image.masks
     }
     if len(sizes) > 1:
         names = " and ".join(f"{path} of {size_text(size)}" for size, path in list(sizes.items())[:2])

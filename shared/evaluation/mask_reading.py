@@ -13,7 +13,9 @@ from ..formats.maps.files import read_invalid, read_masks_values
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.maps.pixels import size_text
+from ..formats.maps.planes import anomalous_pixels
 from ..formats.maps.saturation import Saturation, read_defects_config
+from ..formats.reasons import named
 
 Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels
 VOID = -1  # the value of void pixels in references, if masks have none
@@ -26,12 +28,14 @@ class MaskRules(NamedTuple):
     void_where_invalid: whether pixels without a point in the image's cloud are void too
     regions: "labels" if masks hold the numbers of regions, from 1
     saturations: the saturation areas of defects; None if the layout has none
+    threshold: the number above which a value is anomalous; None if masks hold 0 and one other value
     """
 
     ignore_value: int | None
     void_where_invalid: bool
     regions: str
     saturations: Saturations | None
+    threshold: float | None = None
 
 
 class Masks(NamedTuple):
@@ -73,7 +77,7 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
         return None
     by_category = {}
     for category in sorted({image.category for image, _ in listed.pairs}):
-        path = listed.data.categories[category] / layout.saturation
+        path = listed.data.tree.path(listed.data.categories[category]) / layout.saturation
         by_category[category] = read_defects_config(path)
         if ignore_value in by_category[category]:
             raise ValueError(f"ignore_value: expected a value of no defect in {path}, got {ignore_value}")
@@ -81,10 +85,10 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
 
 
 def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
-    """Read the one or more masks of an image: pixels above 0 are anomalous, unless they are void.
+    """Read the one or more masks of an image; see `anomalous_pixels`. Void pixels are not anomalous.
 
     Raises ValueError with the name of the file for a mask that cannot be read, differs in size from the first, has a
-    value of no defect of its category, or has no region numbers where these are expected.
+    value of no defect of its category, or other values than the rules expect.
     """
     values, value = read_masks_values(image.masks), rules.ignore_value
     void = None if value is None else np.any([each == value for each in values], axis=0)
@@ -92,7 +96,11 @@ def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
         invalid = invalid_pixels(image, values[0].shape)
         void = invalid if void is None else void | invalid
     void = None if void is None or not void.any() else void
-    masks = [each > 0 if void is None else (each > 0) & ~void for each in values]
+    ignored, masks = () if value is None else (value,), []
+    for path, each in zip(image.masks, values):
+        with named(path):
+            mask = anomalous_pixels(each, ignored, rules.threshold)
+        masks.append(mask if void is None else mask & ~void)
     union, defects, numbers = np.any(masks, axis=0), None, None
     if rules.saturations is not None:
         known = rules.saturations[image.category]

@@ -1,10 +1,9 @@
-"""Find files below a folder, by suffix or path pattern."""
+"""Find files below a folder by suffix, and match their names."""
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
@@ -127,16 +126,3 @@ def without_suffix(path: str) -> str:
     """
     stem, suffix = os.path.splitext(path)
     return stem if suffix.lower() in IMAGES else path
-
-
-def files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
-    """Files by their paths in the folder without suffixes, or by their `level`-th parent folders, sorted."""
-    by_place: dict[str, list[Path]] = defaultdict(list)
-    glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
-    # a suffix follows a complete name, as in 000_mask.png
-    for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
-        place = path.relative_to(folder)
-        shown = not any(part.startswith(".") for part in place.parts)
-        if path.suffix.lower() in suffixes and shown and path.is_file():
-            by_place[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
-    return dict(by_place)

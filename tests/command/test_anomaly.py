@@ -214,6 +214,47 @@ def test_a_category_without_normal_images_is_skipped(
     assert f"{missed[1]} missed, {missed[2]} false alarms" in page
 
 
+@pytest.mark.parametrize("layout", ["mvtec-ad", "mvtec-loco"])
+@pytest.mark.parametrize("shown", [0, 1 << 16], ids=["image intervals", "all intervals"])
+def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
+    layout: str, shown: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `compute` skips a group: a row without rates, and the means are those of the other category."""
+    drawn = write_tree(layout, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for path in [*Path("data/screw/test").iterdir(), *Path("data/screw/ground_truth").iterdir()]:
+        if path.name != "good":
+            shutil.rmtree(path)
+            shutil.rmtree(f"maps/screw/test/{path.name}", ignore_errors=True)
+    shutil.copytree("maps", "other")
+    for name in ("_SHOWN", "_REPORTED"):
+        monkeypatch.setattr(anomaly_intervals, name, shown)
+    options: dict[str, Any] = dict(groups_without="skip", confidence_level=0.9, n_resamples=9)
+    with pytest.raises(ValueError, match="group 'screw': references: expected anomalous and normal images"):
+        evaluate_anomaly_folder("maps", "data")
+    found, alone = (evaluate_anomaly_folder("maps", "data", categories=names, **options) for names in (None, ["nut"]))
+    assert (found["groups_skipped"], found["images"], alone["groups_skipped"]) == (1, alone["images"] + 3, 0)
+    for key in ("image_auroc", "image_auroc_low", "pixel_ap", "aupro@0.3_high"):
+        assert found[key] == alone[key]
+        assert found["groups"][key] == [*alone["groups"][key], None]
+    if layout == "mvtec-ad":
+        kept = [one for one in drawn if one.category == "nut" or not one.defect]
+        columns = {"references": [one.mask for one in kept], "groups": [one.category for one in kept]}
+        wanted = AnomalySuite(**options).compute(predictions=[one.score_map for one in kept], **columns)
+        assert {key: found[key] for key in wanted if key != "groups"} == {
+            k: v for k, v in wanted.items() if k != "groups"
+        }
+    monkeypatch.setattr(command, "on_terminal", lambda: True)
+    for more in ([], ["--confidence-level", "0.9", "--n-resamples", "9"], ["--compare", "other", "--report", "report"]):
+        code, text, errors = run(*FILES, "--groups-without", "skip", "--format", "text", *more)
+        assert (code, errors) == (0, "")
+        assert "image_auroc" in text
+    shutil.rmtree("data/nut")
+    shutil.rmtree("maps/nut")
+    with pytest.raises(ValueError, match="groups: expected a group with samples of both classes, got none"):
+        evaluate_anomaly_folder("maps", "data", layout=layout, **options)
+
+
 def test_intervals_take_the_number_of_resamples(made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda: True)
     _, text, _ = run(*FILES, "--format", "text", "--n-resamples", "30")
@@ -292,7 +333,10 @@ def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> Non
 
 
 def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:
-    assert run(*FILES, "--list-problems") == (0, "no problems: 18 images of mvtec-ad\n", "")
+    Path("maps/readme.txt").touch()
+    said = "no problems: 18 images of mvtec-ad\n" + "maps: left out 1 (no map, mask or image) of 19 files\n"
+    said += "data: left out 6 (not of the test) of 36 files\n"
+    assert run(*FILES, "--list-problems") == (0, said, "")
 
 
 def test_tables_that_are_read_stay(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

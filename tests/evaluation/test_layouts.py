@@ -159,3 +159,28 @@ def test_intervals_of_groups(tmp_path: Path) -> None:
         ends = [found["groups"][f"{key}_{end}"] for end in ("low", "high")]
         assert min(ends[0]) <= found[f"{key}_low"] <= found[f"{key}_high"] <= max(ends[1])
     assert found == evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", **options)
+
+
+@pytest.mark.parametrize("layout", sorted({*TREES} - {"folders"}))
+def test_images_are_judged_without_masks(layout: str, tmp_path: Path) -> None:
+    """By their folders, or lists; recognised without masks too."""
+    made = write_tree(layout, tmp_path)
+    maps, data = tmp_path / "maps", tmp_path / "data"
+    wanted = evaluate_anomaly_folder(maps, data, levels="image", per_image=True, confidence_level=0.9, n_resamples=9)
+    masks = {mask for image, _ in list_anomaly_maps(maps, data).pairs for mask in image.masks}
+    for mask in masks:
+        mask.unlink()
+    found = evaluate_anomaly_folder(maps, data, levels="image", per_image=True, confidence_level=0.9, n_resamples=9)
+    assert found["anomalous_images"] == wanted["anomalous_images"]
+    assert found["groups"] == wanted["groups"]
+    assert found["per_image"] == wanted["per_image"]
+    assert found["evaluation"]["files"] == {
+        "images": len(made),
+        "maps": len(made),
+        "masks": 0,
+        "empty_masks_of_anomalous_images": 0,
+    }
+    with pytest.raises(
+        ValueError, match="expected a (mask|folder) .*, got none; --levels image needs none|expected the file that"
+    ):
+        evaluate_anomaly_folder(maps, data, levels=["image", "pixel"])

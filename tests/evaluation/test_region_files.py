@@ -49,7 +49,9 @@ def test_numbers_are_those_of_arrays(suffix: str, top: int, tmp_path: Path) -> N
     found = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks", **LABELS)
     wanted = AnomalySuite(**LABELS).compute(**columns)
     assert {key: found["groups"][key] for key in wanted} == {key: [value] for key, value in wanted.items()}
-    grown = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks", integration_limits=[1.0, 0.2])
+    grown = evaluate_anomaly_folder(
+        tmp_path / "maps", tmp_path / "masks", mask_threshold=0, integration_limits=[1.0, 0.2]
+    )
     assert grown["aupro@1.0"] != found["aupro@1.0"]
     assert grown["pixel_auroc"] == found["pixel_auroc"]
 
@@ -66,7 +68,7 @@ def test_clouds_of_more_points_than_a_picture_has_columns(tmp_path: Path) -> Non
     found = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks", **LABELS)
     assert found["aupro@0.2"] == AnomalySuite(**LABELS).compute(**columns)["aupro@0.2"]
     with pytest.raises(ValueError, match=r"expected a mask with rows and columns.*regions='labels'"):
-        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks")
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks", mask_threshold=0)
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5])

@@ -12,7 +12,7 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics.evaluation.map_reading import file_problems, map_reader
-from openworld_metrics.formats.maps.files import read_map, read_mask
+from openworld_metrics.formats.maps.files import read_map, read_mask_values
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from tests.fuzz.contents import content, damaged_content
 from tests.fuzz.damage import damaged
@@ -128,8 +128,8 @@ def run(case: Case) -> None:
         raise BrokenError("a map is no map", found)
     for name in value.files:
         if name.startswith("masks/"):
-            mask = case.attempt(functools.partial(read_mask, case.folder / name))
-            if not isinstance(mask, Refused) and (mask.ndim != 2 or mask.dtype != bool):
+            mask = case.attempt(functools.partial(read_mask_values, case.folder / name))
+            if not isinstance(mask, Refused) and (mask.ndim != 2 or mask.dtype.kind not in "bfiu"):
                 raise BrokenError("a mask is no mask", mask)
     case.attempt(functools.partial(_read_all, case, value.resize))
     check_files(value.files, case.folder)

@@ -292,8 +292,9 @@ def make_upload(rng: Random) -> Upload:
         return Upload("openset_detection", 1, {"a.txt": b"0 .5 .5 1 1\n", "b.txt": b"1 .5 .5 .5 .5\n0 .1 .1 0 0\n"})
     if rng.random() < 0.3:
         made = maps.make(rng.choice(maps.ENDINGS), rng).files
-        planes = {Path(name).name: data for name, data in made.items() if name.startswith("maps/")}
-        return Upload("anomaly_suite", rng.randrange(2), rng.choice((planes, {"maps.zip": packed(planes)})))
+        side = rng.randrange(2)
+        planes = {Path(name).name: data for name, data in made.items() if name.startswith(("maps/", "masks/")[side])}
+        return Upload("anomaly_suite", side, rng.choice((planes, {"maps.zip": packed(planes)})))
     ending = rng.choice(KINDS)
     return Upload(rng.choice(METRICS), 0, {f"table.{ending}": content(rng, ending, columns(rng))})
 

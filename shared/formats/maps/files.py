@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...extras import extra
+from ..places import PICTURES
 from ..reasons import named
 from .pictures import mask_values
 from .pixels import check_size, size_text
@@ -17,7 +18,8 @@ from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, re
 from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
-_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints errors
+MASK_SUFFIXES = MAP_SUFFIXES | PICTURES
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # of pictures; not TIFF, whose library prints errors
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
@@ -33,16 +35,11 @@ def read_map(path: str | Path) -> np.ndarray:
         return checked_map(read_array(suffix, path) if suffix in ARRAY_SUFFIXES else _read_png(path))
 
 
-def read_mask(path: str | Path) -> np.ndarray:
-    """Read a mask as booleans (H, W), true above 0; files and errors are as for `read_mask_values`."""
-    return read_mask_values(path) > 0
-
-
 def read_mask_values(path: str | Path) -> np.ndarray:
     """Read a mask: an image of any kind, or an array.
 
     Returns (H, W) numbers: the largest channel without transparency for an image in colour; of a palette, see
-    `pictures.mask_values`. Raises ValueError with the name of the file if it is not a mask, or was saved with loss.
+    `pictures.mask_values`. Raises ValueError with the name of the file if it is not a mask.
     """
     path = Path(path)
     with named(path):
@@ -92,6 +89,6 @@ def _read_picture(path: Path) -> np.ndarray:
 def _picture(path: Path) -> Iterator[Any]:
     with extra("anomaly"):
         from PIL import Image
-    with Image.open(path, formats=_PICTURES) as image:
+    with Image.open(path, formats=FORMATS) as image:
         check_size(image.size)
         yield image

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 
@@ -16,7 +18,9 @@ class Layout:
     images: a path with {defect} and {stem}
     masks: such a path of an image's mask, or of the folder of its masks
     normal: values of {defect} with normal images, which need no mask
-    marks: patterns that all match in a category's folder of this layout, and do not all match in later layouts
+    marks: patterns of paths, or of their beginnings, that all match in a category's folder of this layout, and do not
+        all match in later layouts
+    marks_without_masks: such patterns of a data set without masks, tried after all `marks`
     united: whether masks are a folder of files that are united
     by_defect: whether each defect is a group of its own, with the normal images in all of them
     saturation: a file in the folder of a category with the saturation areas of defects, by values of masks
@@ -25,6 +29,8 @@ class Layout:
     samples: a regular expression for the images' names, with the id of the sample as its first group
     clouds: a path with {defect} and {stem} of an image's points on its grid, which are invalid where they are 0
     other_names: further names of a defect's folder among the maps
+    mask_threshold: the number above which values of masks are anomalous, whatever they are; None if masks hold 0 and
+        one other value
     """
 
     name: str
@@ -33,6 +39,7 @@ class Layout:
     masks: str
     normal: tuple[str, ...]
     marks: tuple[str, ...]
+    marks_without_masks: tuple[str, ...] = ()
     united: bool = False
     by_defect: bool = False
     saturation: str | None = None
@@ -41,6 +48,7 @@ class Layout:
     samples: str | None = None
     clouds: str | None = None
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mask_threshold: float | None = None
 
 
 # in the order in which they are tried
@@ -55,6 +63,7 @@ LAYOUTS = (
         united=True,
         by_defect=True,
         saturation="defects_config.json",
+        mask_threshold=0,  # values are those of the kinds of defects, which are checked against that file
     ),
     Layout(
         name="mvtec-3d",
@@ -62,7 +71,7 @@ LAYOUTS = (
         images="test/{defect}/rgb/{stem}",
         masks="test/{defect}/gt/{stem}",
         normal=("good",),
-        marks=("test/*/gt", "test/*/rgb"),
+        marks=("test/*/rgb",),
         clouds="test/{defect}/xyz/{stem}.tiff",
     ),
     Layout(
@@ -82,6 +91,7 @@ LAYOUTS = (
         marks=("Data/Images",),
         split="split_csv/1cls.csv",
         other_names={"Normal": ("good",), "Anomaly": ("bad",)},
+        mask_threshold=0,  # values are numbers of kinds of defects
     ),
     Layout(
         name="real-iad",
@@ -108,6 +118,7 @@ LAYOUTS = (
         masks="ground_truth/{defect}/{stem}_mask",
         normal=("good",),
         marks=("test", "ground_truth/*/*_mask.*"),
+        marks_without_masks=("test/good",),
     ),
     Layout(
         name="visa-prepared",
@@ -122,42 +133,60 @@ PAIR = "folders"  # a plain folder of masks: no images, no categories
 TITLES = {layout.name: layout.title for layout in LAYOUTS}
 NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
 
+# ends of masks' names, longest first: SegmentMeIfYouCan, Fishyscapes, KolektorSDD, MVTec AD, KolektorSDD2
+MASK_ENDINGS = ("_labels_semantic", "_ground_truth", "_groundtruth", "_labels", "_label", "_masks", "_mask", "_gt")
+KIND_FOLDERS = ("test", "ground_truth", "labels")  # folders that name a kind of file, not a part of the data
+_TEXTS = (".html", ".ipynb", ".log", ".md", ".pdf", ".py", ".rst", ".sh", ".tex", ".txt")
+_TABLES = (".cfg", ".csv", ".db", ".ini", ".json", ".jsonl", ".toml", ".tsv", ".xlsx", ".xml", ".yaml", ".yml")
+NOTES = frozenset([*_TEXTS, *_TABLES])  # suffixes of files beside maps, masks and images
 
-def layout_of(data: Path, name: str | None = None) -> Layout | None:
+
+def layout_of(names: Iterable[str], folder: Path, name: str | None = None) -> Layout | None:
     """The layout of a data set, by name or recognised; None for a plain folder of masks.
 
-    Parameters: data, the folder of all categories, or of one; name, one of NAMES.
-    Raises ValueError for another name, for a folder that does not exist, and for a folder in no known layout.
+    Parameters: names, the paths of its files below the folder of all categories, or of one; folder, for errors; name,
+    one of NAMES. Raises ValueError for another name, and for a folder in no known layout.
     """
-    if name is not None and name not in NAMES:
-        raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
-    if not data.is_dir():
-        raise ValueError(f"{data}: expected a folder, got {'a file' if data.exists() else 'none'}")
     if name is not None:
+        if name not in NAMES:
+            raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
         return next((layout for layout in LAYOUTS if layout.name == name), None)
-    folders = [data, *_subfolders(data)]
-    for layout in LAYOUTS:
-        if any(all(any(folder.glob(mark)) for mark in layout.marks) for folder in folders):
+    # by the folder that may be a category's, and by the first part of the path in it, which no pattern has a star in
+    beginning: dict[tuple[str, str], list[Sequence[str]]] = defaultdict(list)
+    for parts in (path.split("/") for path in names):
+        beginning["", parts[0]].append(parts)
+        if len(parts) > 1:
+            beginning[parts[0], parts[1]].append(parts[1:])
+    folders = {folder for folder, _ in beginning}
+
+    def matches(folder: str, mark: str) -> bool:
+        first, *more = mark.split("/")
+        return any(
+            len(parts) > len(more) and all(map(fnmatchcase, parts[1:], more))
+            for parts in beginning.get((folder, first), ())
+        )
+
+    tried = [(layout, layout.marks) for layout in LAYOUTS]
+    tried += [(layout, layout.marks_without_masks) for layout in LAYOUTS if layout.marks_without_masks]
+    for layout, marks in tried:
+        if any(all(matches(folder, mark) for mark in marks) for folder in folders):
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
-    if any((folder / root).is_dir() for folder in folders for root in roots):
-        raise ValueError(f"{data}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
+    if roots & {first for (_, first), paths in beginning.items() if any(len(parts) > 1 for parts in paths)}:
+        raise ValueError(f"{folder}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
     return None
 
 
-def categories_of(data: Path, layout: Layout) -> dict[str, Path]:
-    """The folders of a data set's categories by name, sorted; the folder itself if it is a category.
+def categories_of(names: Iterable[str], data: Path, layout: Layout) -> dict[str, str]:
+    """The folders of a data set's categories by name, sorted; "", the data set's own folder, if it is a category.
 
     Raises ValueError if there are none.
     """
     root = layout.images.partition("/")[0]
-    if (data / root).is_dir():
-        return {data.resolve().name: data}
-    by_name = {folder.name: folder for folder in _subfolders(data) if (folder / root).is_dir()}
+    paths = [path.split("/") for path in names]
+    if any(parts[0] == root and len(parts) > 1 for parts in paths):
+        return {data.resolve().name: ""}
+    by_name = sorted({parts[0] for parts in paths if len(parts) > 2 and parts[1] == root})
     if not by_name:
         raise ValueError(f"{data}: expected {layout.title}: folders of categories with a folder {root!r}, got none")
-    return by_name
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return {name: name for name in by_name}

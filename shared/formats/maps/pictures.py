@@ -1,4 +1,4 @@
-"""Read the values of a mask that is a picture, where Pillow's own reading would mislead: palettes, inks, loss."""
+"""Read the values of a mask that is a picture, where Pillow's own reading would mislead: palettes, inks, alpha."""
 
 from __future__ import annotations
 
@@ -6,25 +6,19 @@ from typing import Any
 
 import numpy as np
 
-_LOSSY = ("JPEG", "MPO")
-
 
 def mask_values(image: Any) -> np.ndarray:
     """The values of a mask that Pillow has opened, (H, W), or (H, W, channels) in colour, without transparency.
 
     Of a palette whose first colour is black, they are the indices; of another one, the greys of its colours. Raises
-    ValueError for a palette that has neither, for several channels of 16 bits, of which Pillow reads 8, for a mask that
-    is in the transparency alone, and for values between 0 and the highest in a format with loss, as edges have there.
+    ValueError for a palette that has neither, for several channels of 16 bits, of which Pillow reads 8, and for a mask
+    that is in the transparency alone.
     """
     if image.format == "PNG" and image.mode != "I;16" and any(";16" in str(tile[3]) for tile in image.tile):
         raise ValueError("expected 8 bits a channel, or one channel of 16, got several of 16")
-    lossy = image.format in _LOSSY or (image.format == "WEBP" and _has_loss(image))
     if image.mode == "P":
         return of_palette(np.asarray(image), np.asarray(image.getpalette("RGB"), np.uint8).reshape(-1, 3))
-    values = _opaque(image) if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") else np.asarray(_in_light(image))
-    if lossy:
-        check_lossless(values)
-    return values
+    return _opaque(image) if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") else np.asarray(_in_light(image))
 
 
 def of_palette(indices: np.ndarray, colors: np.ndarray) -> np.ndarray:
@@ -37,17 +31,6 @@ def of_palette(indices: np.ndarray, colors: np.ndarray) -> np.ndarray:
     if (used != used[:, :1]).any():
         raise ValueError(f"expected a palette of greys, or one that begins with black, got {colors[0].tolist()} first")
     return np.asarray(colors[:, 0][indices])
-
-
-def check_lossless(values: np.ndarray) -> None:
-    """Raise ValueError for values between 0 and the highest, which compression with loss leaves around regions."""
-    highest = values.max(initial=0)
-    between = values[(values > 0) & (values < highest)]
-    if len(between):
-        raise ValueError(
-            f"expected 0 and {highest} alone, got {between[0]}, as formats with loss have around regions; save a .png"
-            " of what is above half of the highest"
-        )
 
 
 def _in_light(image: Any) -> Any:
@@ -63,15 +46,3 @@ def _opaque(image: Any) -> np.ndarray:
     if (values == values[:1, :1]).all() and (alpha != alpha[:1, :1]).any():
         raise ValueError("expected a mask in its colours, got one colour and a mask in the transparency")
     return values if of_colour else values[..., 0]
-
-
-def _has_loss(image: Any) -> bool:
-    """Whether a WebP holds a picture compressed with loss."""
-    place, at = image.fp.tell(), 12  # behind the header
-    kind, size = b"RIFF", 0
-    while kind and kind not in (b"VP8 ", b"VP8L"):
-        image.fp.seek(at)
-        kind, size = image.fp.read(4), int.from_bytes(image.fp.read(4), "little")
-        at += 8 + size + size % 2
-    image.fp.seek(place)
-    return kind == b"VP8 "

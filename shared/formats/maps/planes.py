@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -52,6 +52,30 @@ def checked_map(array: np.ndarray) -> np.ndarray:
 def checked_mask(array: np.ndarray) -> np.ndarray:
     """The plane of a mask. Raises the errors of `checked_map`, but takes booleans."""
     return _checked(as_plane(array), "a mask of numbers", "bfiu")
+
+
+def anomalous_pixels(values: np.ndarray, ignored: Collection[float] = (), threshold: float | None = None) -> np.ndarray:
+    """The anomalous pixels of a mask (H, W), booleans: those above a threshold; without one, those of its other value.
+
+    Parameters: values, (H, W), or (H, W, channels), of which the highest counts; ignored, values that are not
+    anomalous. Raises ValueError without a threshold unless the mask holds 0 and one other value, beside those ignored:
+    greys between are edges that were resized, or compressed with loss.
+    """
+    values = values if values.ndim == 2 else values.max(axis=2)
+    anomalous = np.asarray(values > (threshold or 0))
+    for value in ignored:
+        anomalous &= values != value
+    if threshold is None:
+        left = values[anomalous]
+        lowest, highest = (left.min(), left.max()) if left.size else (0, 0)
+        below = values.min()
+        if lowest < highest or (below < 0 and below not in ignored):
+            got = (below if below < 0 else lowest, highest)
+            raise ValueError(
+                f"expected a mask of 0 and one other value, got {got[0]} to {got[1]}; --mask-threshold {highest / 2:g} "
+                "cuts it at half of the highest (or --ignore-value: a void value; --regions labels: numbers of regions)"
+            )
+    return anomalous
 
 
 def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:

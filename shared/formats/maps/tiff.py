@@ -17,12 +17,11 @@ import numpy as np
 
 from ...extras import extra
 from .lzw import check_lzw
-from .pictures import check_lossless, of_palette
+from .pictures import of_palette
 from .pixels import check_size
 
 _QUIET = logging.NullHandler()  # tifffile's warnings about a file are not printed beside the error
 _WHITE_IS_ZERO, _PALETTE, _INKS = 0, 3, 5  # of PhotometricInterpretation
-_WITH_LOSS = (6, 7)  # compressions by JPEG
 _LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
 _MAX_VALUES = 1_000_000  # of a tag, such as offsets of strips or tiles
@@ -96,8 +95,6 @@ def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
         values = _numbers(page)
         if page.photometric == _PALETTE:
             values = of_palette(values, np.asarray(page.colormap).T >> 8)  # 8 of its 16 bits
-        if page.compression in _WITH_LOSS:
-            check_lossless(values)
     if values.dtype.kind not in "bfiu":
         raise ValueError(f"expected a mask of numbers, got {values.dtype}")
     if values.ndim == 2:

@@ -25,7 +25,7 @@ from ..figures.threshold import Sweep
 from ..figures.thumbnails import Thumbnail, map_picture
 from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
 from ..reading.maps import read_maps, read_masks
-from ..reading.planes import PLANE_SUFFIXES
+from ..reading.planes import MASK_ENDINGS, PLANE_SUFFIXES
 from ..serving.costs import Cost, Drawing, items
 from ..serving.limits import MAX_IMAGES
 
@@ -186,7 +186,7 @@ PAGE = Page(
     meaning=meaning,
     sources=(
         Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
-        Source("Masks", dict.fromkeys(PLANE_SUFFIXES, read_masks)),
+        Source("Masks", dict.fromkeys(MASK_ENDINGS, read_masks)),
     ),
     images=True,
     costs=_costs,

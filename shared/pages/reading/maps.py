@@ -10,7 +10,7 @@ import numpy as np
 from ..serving.limits import RefusedError, check_unpacked
 from .archives import FOLDER, folders_of, members, some
 from .data import Data
-from .planes import PLANE_SUFFIXES, Planes, ending, split_planes
+from .planes import MASK_ENDINGS, PLANE_SUFFIXES, Planes, ending, split_planes
 from .uploads import read_files
 
 
@@ -72,7 +72,8 @@ def read_masks(paths: list[Path], apart: bool = False) -> Data:
 
 def _images(paths: list[Path], side: str) -> Data:
     """Maps or masks with the names of their files, and the folder of each map if there are several folders."""
-    files, planes = members(paths, PLANE_SUFFIXES), Planes(masks=side == "references")
+    planes = Planes(masks=side == "references")
+    files = members(paths, MASK_ENDINGS if planes.masks else PLANE_SUFFIXES)
     files = [file for file in files if planes.masks and "ground_truth" in file.name] or files
     names = [file.key.removesuffix("_mask") for file in files]
     first: dict[str, str] = {}

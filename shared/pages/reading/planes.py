@@ -12,15 +12,25 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from ...formats.maps.files import FORMATS, MASK_SUFFIXES
 from ...formats.maps.pictures import mask_values
 from ...formats.maps.pixels import check_size
-from ...formats.maps.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
+from ...formats.maps.planes import (
+    ARRAY_SUFFIXES,
+    TIFF_SUFFIXES,
+    anomalous_pixels,
+    checked_map,
+    checked_mask,
+    read_array,
+    stated_shape,
+)
 from ...formats.maps.tiff import read_tiff_mask, tiff_header
 from ...formats.reasons import reason
 from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
 from .archives import Member
 
 PLANE_SUFFIXES = (".png", *ARRAY_SUFFIXES)
+MASK_ENDINGS = (*PLANE_SUFFIXES, *sorted(MASK_SUFFIXES - {*PLANE_SUFFIXES}))  # in the order of messages
 
 
 class Planes:
@@ -31,21 +41,21 @@ class Planes:
         self._bytes = 0
 
     def read(self, member: Member) -> np.ndarray:
-        """Read a map (H, W), or a mask as booleans, true above 0. Raises RefusedError with the file's name."""
+        """Read a map (H, W), or a mask as booleans. Raises RefusedError with the file's name."""
         suffix = ending(member.name)
         with _refused(member):
             content = io.BytesIO(member.read_bytes())
-            return self._picture(member, content) if suffix == ".png" else self._array(member, suffix, content)
+            return self._array(member, suffix, content) if suffix in ARRAY_SUFFIXES else self._picture(member, content)
 
     def _count(self, member: Member, num_bytes: int) -> None:
         self._bytes += num_bytes
         check_unpacked(member.name, self._bytes)
 
     def _picture(self, member: Member, content: io.BytesIO) -> np.ndarray:
-        with Image.open(content, formats=["PNG"]) as image:
+        with Image.open(content, formats=FORMATS if self.masks else ["PNG"]) as image:
             self._count(member, 8 * image.width * image.height)
             if self.masks:
-                return _anomalous(mask_values(image))
+                return anomalous_pixels(mask_values(image))
             if image.mode not in ("1", "L", "I", "I;16", "F"):
                 raise RefusedError(f"{member.name}: expected a grey image, with scores as values, got {image.mode}")
             return np.asarray(image.convert("L") if image.mode == "1" else image)
@@ -57,19 +67,14 @@ class Planes:
         if suffix in TIFF_SUFFIXES:
             _check_tiff(content)
             if self.masks:
-                return _anomalous(read_tiff_mask(content))
+                return anomalous_pixels(read_tiff_mask(content))
         array = read_array(suffix, content)
-        return checked_mask(array) > 0 if self.masks else checked_map(array)
+        return anomalous_pixels(checked_mask(array)) if self.masks else checked_map(array)
 
 
 def ending(name: str) -> str:
     """The suffix of a file's name in lower case."""
     return Path(name).suffix.lower()
-
-
-def _anomalous(values: np.ndarray) -> np.ndarray:
-    """The pixels of a mask above 0, in any channel of its colours."""
-    return np.asarray(values > 0 if values.ndim == 2 else (values > 0).any(axis=2))
 
 
 def _check_tiff(content: io.BytesIO) -> None:

@@ -68,7 +68,7 @@ def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mappin
             return with_image_intervals(run, other)
         options |= quick
         record = run.results["evaluation"]
-        reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid")}
+        reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid", "mask_threshold")}
         run, comparison = evaluate_maps(run.listed, **reading, **options), None
     if other is not None and comparison is None:
         comparison = compared_runs(run, other, **options)

@@ -89,7 +89,7 @@ def _said(run: AnomalyRun, names: Sequence[str]) -> list[str]:
 def _facts(run: AnomalyRun) -> dict[str, str]:
     """The folders, the options that differ from the defaults, and the versions of packages."""
     record = run.results["evaluation"]
-    facts = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern")}
+    facts = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
     if record["void_where_invalid"]:
         facts["void_where_invalid"] = True
     options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
