@@ -46,13 +46,13 @@ def aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any) -> li
     [0.75]
     """
     limits = as_fractions(limits, "integration_limits")
-    scores, sizes, normal = checked_regions(region_scores, region_sizes, normal)
+    scores, sizes, normal = checked_pixels(region_scores, region_sizes, normal)
     ordered, order = sorted_with(scores, indices(scores))
     steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(steps, steps.of_pixels(order), sizes, normal.total, limits)
 
 
-def checked_regions(region_scores: Any, region_sizes: Any, normal: Any) -> tuple[Array, np.ndarray, Side]:
+def checked_pixels(region_scores: Any, region_sizes: Any, normal: Any) -> tuple[Array, np.ndarray, Side]:
     """Check the scores of regions' pixels, the regions' sizes, and the scores of normal pixels, which are sorted."""
     scores, sizes = as_scores(region_scores, "region_scores"), to_numpy(as_labels(region_sizes, "region_sizes"))
     others = normal if isinstance(normal, Side) else as_side(on_device(as_scores(normal, "normal"), scores))

@@ -10,7 +10,7 @@ from ..arrays.arrays import Array, to_numpy
 from ..arrays.sorting import sorted_with
 from ..ranking.counts import Side, sort_sides
 from ..ranking.vertices import MAX_POINTS, Vertices, curve_vertices, table
-from .aupro import checked_regions
+from .aupro import checked_pixels
 
 # a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both
 # add up within int64 over as many as 2^32 pixels, and the loss is far below the rounding of a float64
@@ -34,7 +34,7 @@ def pro_curve(
     >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
     {'threshold': [0.9, 0.5, 0.2, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
     """
-    pixels, sizes, others = checked_regions(region_scores, region_sizes, normal)
+    pixels, sizes, others = checked_pixels(region_scores, region_sizes, normal)
     num_normal = others.total
     scores, overlap = mean_overlap(to_numpy(pixels), sizes)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.arrays import Array, to_numpy
 from ..arrays.options import as_fractions, as_int
-from .aupro import checked_regions
+from .aupro import checked_pixels
 
 
 def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any, num_thresholds: int) -> list[float]:
@@ -24,7 +24,7 @@ def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: An
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    scores, sizes, others = checked_regions(region_scores, region_sizes, normal)
+    scores, sizes, others = checked_pixels(region_scores, region_sizes, normal)
     return sampled_areas(scores, sizes, others.repeated(), limits, num_thresholds)
 
 

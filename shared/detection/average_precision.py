@@ -34,7 +34,7 @@ def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
         if (np.diff(column, prepend=0) < 0).any():
             raise ValueError(f"{name}: expected counts from 0 that never fall, got {column.tolist()!r:.60}")
     num_objects = as_int(num_objects, "num_objects", int(counts["tp"].max(initial=0)))
-    area, total = area_of_all_points(*counts.values(), num_objects)
+    area, total = area_of_all_points(counts["tp"], counts["fp"], num_objects)
     return area / total
 
 

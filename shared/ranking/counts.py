@@ -175,13 +175,13 @@ def exceedance_counts(
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
     sides = checked_sides(
-        positives=_counted(positives, positive_counts, "positive"),
-        negatives=_counted(negatives, negative_counts, "negative"),
+        positives=_counted_side(positives, positive_counts, "positive"),
+        negatives=_counted_side(negatives, negative_counts, "negative"),
     )
     return next(runs(*sides, sides[0].scores.shape[0]))
 
 
-def _counted(scores: Any, counts: Any, kind: str) -> Any:
+def _counted_side(scores: Any, counts: Any, kind: str) -> Any:
     """Scores of which each stands for a number of samples, as a side; without counts as they are."""
     if counts is None:
         return scores

@@ -27,7 +27,7 @@ from .quantities import Quantity, quantities
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
 
-def _value(quantity: Quantity, positives: Side, negatives: Side) -> Any:
+def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
     return quantities(positives, negatives, {"": quantity})[""]
 
 
@@ -58,7 +58,7 @@ def auroc(*, positives: Any, negatives: Any) -> float:
     >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     0.875
     """
-    return float(_value(AUROC, *checked_sides(positives=positives, negatives=negatives)))
+    return float(_quantity_of(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -103,7 +103,7 @@ def average_precision(*, positives: Any, negatives: Any) -> float:
     >>> round(average_precision(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.8333
     """
-    return float(_value(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
+    return float(_quantity_of(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _trapezoid_sum(counts: Counts) -> int:
@@ -141,7 +141,7 @@ def aupr(*, positives: Any, negatives: Any) -> float:
     >>> round(aupr(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.7917
     """
-    return float(_value(AUPR, *checked_sides(positives=positives, negatives=negatives)))
+    return float(_quantity_of(AUPR, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
@@ -179,7 +179,7 @@ def f1_max(*, positives: Any, negatives: Any) -> tuple[float, float]:
     (0.8, 0.1)
     """
     sides = checked_sides(positives=positives, negatives=negatives)
-    best, score = _value(F1_MAX, *sides)
+    best, score = _quantity_of(F1_MAX, *sides)
     return best, exceeded_threshold(score, sides)
 
 
@@ -216,7 +216,7 @@ def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     >>> detection_accuracy(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    return float(_value(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
+    return float(_quantity_of(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}

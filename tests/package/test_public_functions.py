@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,8 +166,7 @@ KINDS: dict[str, Callable[[np.ndarray], Any]] = {
     "small integers": lambda array: array.astype(np.int8),
     "read-only arrays": lambda array: np.broadcast_to(array, array.shape),
     "Series": as_series,
-    **{f"{kind} tensors": lambda array, kind=kind: as_tensor(array, kind) for kind in ("float64", "float32")},
-    **{f"{kind} tensors": lambda array, kind=kind: as_tensor(array, kind) for kind in ("bfloat16", "int64")},
+    **{f"{kind} tensors": partial(as_tensor, kind=kind) for kind in ("float64", "float32", "bfloat16", "int64")},
 }
 
 
@@ -201,7 +201,7 @@ def test_every_kind_of_array_gives_the_same_numbers(name: str, kind: str) -> Non
         assert called(name, KINDS[kind], columns, options) == expected
 
 
-WRONG = {
+WRONG: dict[str, Callable[[Any], Any]] = {
     "text": lambda column: np.full(np.shape(column), "a"),
     "complex numbers": lambda column: np.asarray(column) * 1j,
     "one more dimension": lambda column: np.asarray(column)[None],
