@@ -142,6 +142,7 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    check_not_sparse(x, name)
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
@@ -153,6 +154,12 @@ def as_array(x: Any, name: str) -> Array:
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse array, of SciPy for one, which has no length, nor rows that are numbers."""
+    if hasattr(x, "nnz"):
+        raise TypeError(f"{name}: expected a dense array, got a {type(x).__name__}: its toarray() is one")
 
 
 def without_arrow(x: Any) -> Any:
@@ -803,11 +810,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -1801,6 +1808,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         if name not in columns:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -1934,9 +1943,11 @@ class Part(NamedTuple):
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
-        if isinstance(self.prepared, Sharing):
-            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
-        return rates_of(self.results[self.name])
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1960,7 +1971,8 @@ def results_and_replicates(
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
-    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
@@ -1980,7 +1992,12 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
+
+    Raises ValueError if all groups lack a class.
+    """
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
@@ -1989,30 +2006,23 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
-    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
     check_names(groups)  # each batch's are valid, but those of two batches may not be
-    if not groups:
-        yield _part(metric, name, joined(states.get(ALL, [])))
-        return
     shared = states.get(ALL, [])
     parts: list[Part] = []
-    left_out = 0
-    for group in groups:
+    for group in groups or [name]:
         try:
-            part = _part(metric, group, joined([*states[group], *shared]))
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
         except MissingClassError:
-            if metric.groups_without != "skip":
+            if group == ALL or metric.groups_without != "skip":
                 raise
-            left_out += 1
             continue
-        if resampled and shared:
+        if resampled and shared and groups:
             parts.append(part)
         else:
             yield part
-    if left_out == len(groups):
-        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
     if parts:
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
@@ -2094,6 +2104,8 @@ class Metric:
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
+    unknownness: columns of scores that are higher for what is unknown
+    configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
@@ -2115,6 +2127,8 @@ class Metric:
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
+    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
@@ -2660,36 +2674,43 @@ RowRanks = tuple[Array, Array, Array]  # above, tied, correct
 _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
 
-def true_class_ranks(scores: Array, labels: Array) -> RowRanks:
+def true_class_ranks(predictions: Any, labels: Any) -> RowRanks:
     """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
 
-    Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
+    Parameters: predictions (N, C), the scores s, real, higher is more likely; labels y (N,), class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
     the highest scores, as argmax predicts.
-    Raises ValueError for NaN scores, and for labels out of range.
+    Raises ValueError for NaN, labels out of range, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> above, tied, correct = true_class_ranks(np.asarray([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]]), np.asarray([2, 0]))
+    >>> above, tied, correct = true_class_ranks([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]], [2, 0])
     >>> above.tolist(), tied.tolist(), correct.tolist()
     ([0, 0], [1, 0], [False, True])
     """
+    scores, labels = as_matrix(predictions, "predictions"), as_labels(labels, "labels")
+    if scores.ndim != 2 or not scores.shape[1]:
+        raise ValueError(f"predictions: expected scores of shape (N, C), got shape {tuple(scores.shape)}")
+    check_lengths(predictions=scores, labels=labels)
+    scores, labels = on_one_device(scores, labels)
     check_class_ids(labels, "labels", scores.shape[1])
     check_not_negative(labels, "labels")
     ranks: Any = ranks_if_in_range(scores, labels)
     return ranks
 
 
-def listed_ranks(predictions: Array, labels: Array) -> Array:
+def listed_ranks(predictions: Any, labels: Any) -> Array:
     """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
 
     Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
+    Raises ValueError for other numbers, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> listed_ranks(np.asarray([[0, 7, 1], [4, 2, 9]]), np.asarray([7, 5])).tolist()
+    >>> listed_ranks([[0, 7, 1], [4, 2, 9]], [7, 5]).tolist()
     [1, 3]
     """
+    predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
+    check_lengths(predictions=predictions, labels=labels)
+    predictions, labels = on_one_device(predictions, labels)
     xp = array_namespace(predictions)
     hits = predictions == labels[:, None]
     position = xp.argmax(xp.astype(hits, xp.int8), axis=1)
@@ -2969,7 +2990,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     known = state["above"] >= 0
     xp = array_namespace(known)
     if not bool(xp.any(known)):
-        raise ValueError("references: expected at least one known sample (a class id of at least 0), got none")
+        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
     ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
     if bool(xp.all(known)):
         return ranks
@@ -2978,15 +2999,8 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
-def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
-    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
-
-    Parameters: correct (N,); counts (N,), the number of samples that each entry stands for, by default one.
-
-    >>> import numpy as np
-    >>> accuracy(np.asarray([True, False, True, True]))
-    0.75
-    """
+def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
+    """As `accuracy`, of checked columns."""
     return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
 
 
@@ -3126,7 +3140,7 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
 
 def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
     if span is None:
-        return accuracy(ranks.correct, percent=percent, counts=ranks.counts)
+        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
     return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
 
 
@@ -3497,15 +3511,36 @@ class Evaluated(Metric):
     timeout: float
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
+
+        `config_name` stands for the options that `Metric.configs` says; "default" is evaluate's word for none. Raises
+        ValueError for another name, and for an option that contradicts it.
+        """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
+        options = self._configured(
+            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
+        )
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **options)
+
+    @classmethod
+    def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, with those that a configuration stands for."""
+        if config == "default":
+            return {**options}
+        if not isinstance(config, str) or config not in cls.configs:
+            names = f"one of {', '.join(map(repr, cls.configs))}" if cls.configs else "none"
+            raise ValueError(f"config_name: expected {names}, got {config!r}; options of {cls.name} are given by name")
+        for name, value in cls.configs[config].items():
+            came = options.get(name, value)
+            if differ(came, value):
+                raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
+        return {**cls.configs[config], **options}
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
