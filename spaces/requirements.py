@@ -34,7 +34,7 @@ def tested_versions(root: Path) -> dict[str, str]:
     """The newest version of each library in constraints.txt."""
     lines = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = (line.partition(";")[0].split("==") for line in lines if "==" in line)
-    return {name.strip(): version.strip() for name, version in pins}  # the pin for newer Pythons is last
+    return {name.strip().lower(): version.strip() for name, version in pins}  # the pin for newer Pythons is last
 
 
 def next_release(version: str) -> str:

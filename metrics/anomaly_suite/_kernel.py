@@ -139,6 +139,7 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    check_not_sparse(x, name)
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
@@ -150,6 +151,12 @@ def as_array(x: Any, name: str) -> Array:
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse array, of SciPy for one, which has no length, nor rows that are numbers."""
+    if hasattr(x, "nnz"):
+        raise TypeError(f"{name}: expected a dense array, got a {type(x).__name__}: its toarray() is one")
 
 
 def without_arrow(x: Any) -> Any:
@@ -387,6 +394,15 @@ def _number(value: Any, name: str, expected: str) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
 
 
 def as_fraction(value: Any, name: str) -> float:
@@ -1790,6 +1806,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         if name not in columns:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -1923,9 +1941,11 @@ class Part(NamedTuple):
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
-        if isinstance(self.prepared, Sharing):
-            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
-        return rates_of(self.results[self.name])
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1949,7 +1969,8 @@ def results_and_replicates(
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
-    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
@@ -1969,7 +1990,12 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
+
+    Raises ValueError if all groups lack a class.
+    """
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
@@ -1978,30 +2004,23 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
-    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
     check_names(groups)  # each batch's are valid, but those of two batches may not be
-    if not groups:
-        yield _part(metric, name, joined(states.get(ALL, [])))
-        return
     shared = states.get(ALL, [])
     parts: list[Part] = []
-    left_out = 0
-    for group in groups:
+    for group in groups or [name]:
         try:
-            part = _part(metric, group, joined([*states[group], *shared]))
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
         except MissingClassError:
-            if metric.groups_without != "skip":
+            if group == ALL or metric.groups_without != "skip":
                 raise
-            left_out += 1
             continue
-        if resampled and shared:
+        if resampled and shared and groups:
             parts.append(part)
         else:
             yield part
-    if left_out == len(groups):
-        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
     if parts:
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
@@ -2083,6 +2102,8 @@ class Metric:
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
+    unknownness: columns of scores that are higher for what is unknown
+    configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
@@ -2104,6 +2125,8 @@ class Metric:
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
+    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
@@ -2987,7 +3010,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -2997,7 +3019,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -3709,6 +3730,28 @@ IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_io
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
+# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+#
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
 # Operating points: the best value of one rate over the thresholds at which another meets its bound.
@@ -3725,34 +3768,33 @@ class PointOfScores(NamedTuple):
     tpr: float
 
 
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The quantity of `operating_point`, as `PointOfScores`."""
-    bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+    from_below = bounded in ("tpr", "tnr")
 
     def part(counts: Counts) -> list[PointOfScores]:
         xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
+        number, total = _count(bounded, counts)
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
         here = slice(at, at + 1)
         fpr, tpr = (
-            ratio_of(number[here], total)[0]
-            for number, total in ((counts.fp, counts.num_negatives), (counts.tp, counts.num_positives))
+            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
         )
         return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
 
     def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
         nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
         points = [point for part in parts for point in part]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+        at_nothing = _AT_NOTHING[bounded]
+        allowed = at_nothing >= bound if from_below else at_nothing <= bound
+        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
 
@@ -3760,32 +3802,15 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
-def _rate(name: str, counts: Counts) -> Array:
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
     tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
+    return {
         "tpr": (tp, positives),
         "fnr": (positives - tp, positives),
         "fpr": (fp, negatives),
         "tnr": (negatives - fp, negatives),
-    }[name]
-    return ratio_of(numerator, total)
-
-
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as integer counts, so that a bound is met exactly if it can be.
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
+    }[rate]
 
 
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
@@ -3817,11 +3842,9 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
-def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    from_below = bounded in ("tpr", "tnr")
-    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
-    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+    point = best_point(rate, bounded, bound)
 
     def value(parts: list[Any], *totals: int) -> Reached:
         best = point.value(parts, *totals)
@@ -4346,7 +4369,7 @@ def split_defects(
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
     """The void pixels of an image, and its defects without them."""
-    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+    if not isinstance(row, Mapping) or row.keys() != {*KEYS}:
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
     masks = as_numbers(row["masks"], f"{name}['masks']")
@@ -4602,7 +4625,7 @@ def pixels_by_region(
             elif loop is not None:
                 anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
             else:
-                own_normal[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+                own_normal[...], anomalous, sizes = split_map(*pairs[i], void, regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -4651,28 +4674,15 @@ def _split_by_loop(
     void: np.ndarray | None,
     normal: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_regions` for a mask of booleans, and write the normal pixels into an array of their type."""
+    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
     inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
     of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
     pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
     return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
 
 
-def split_regions(
-    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = DEFAULT_REGIONS
-) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
-    the pixels of each number in the mask.
-
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
-    [[2, 4, 5], [1, 6, 3], [2, 1]]
-    """
+def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
+    """As `split_regions`, of a checked map."""
     xp = array_namespace(score_map, mask)
     inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)
@@ -5254,11 +5264,9 @@ IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of 
 PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 
 
-def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
-    """The quantities of a curve, and the operating points of its two sides."""
-    totals = [side.total for side in sides]
-    points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
-    return {**curve, **points}
+def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points."""
+    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
@@ -5720,7 +5728,7 @@ class ImageRates(Judge):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides = self.sides if images is None else self._drawn(images)
-        wanted = with_points(IMAGE_CURVE, self.options, sides)
+        wanted = with_points(IMAGE_CURVE, self.options)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
         return rates | decision_rates(*sides, self.options.image_threshold, "image_")
 
@@ -5973,7 +5981,7 @@ class PixelBins:
         """Results where each image occurs `images` times."""
         positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = with_points(PIXEL_CURVE, self.options, sides)
+        wanted = with_points(PIXEL_CURVE, self.options)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
@@ -6045,20 +6053,11 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 #
 # AUPRO from a sampled curve, as in some evaluations: approximate.
 
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
 ) -> list[float]:
-    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
-
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
-    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
-
-    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
-    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
-    """
-    limits = as_fractions(limits, "integration_limits")
-    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
+    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
     ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
     # a pixel exceeds the first so many of the thresholds
     exceeded = np.searchsorted(normal[ranks], scores, side="left")
@@ -6128,7 +6127,7 @@ class PixelRates(Judge):
 
     def _exact(self) -> Results:
         options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
-        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
+        wanted = with_ends(with_points(PIXEL_CURVE, options), bits)
         values, areas = self.anomalous.values_and_areas(wanted, options)
         rates = level_rates(values, wanted, sides, "pixel_", options)
         rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
@@ -6166,7 +6165,7 @@ class RankedRegions:
             if negatives.bits is not None:
                 return values, []
             pixels = (self.regions.scores, sizes, negatives.repeated())
-            areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
+            areas = sampled_areas(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
         overlap = with_ends({"": STEPS}, negatives.bits)
         values = quantities(positives, negatives, {**wanted, **overlap})
@@ -6717,15 +6716,36 @@ class Evaluated(Metric):
     timeout: float
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
+
+        `config_name` stands for the options that `Metric.configs` says; "default" is evaluate's word for none. Raises
+        ValueError for another name, and for an option that contradicts it.
+        """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
+        options = self._configured(
+            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
+        )
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **options)
+
+    @classmethod
+    def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, with those that a configuration stands for."""
+        if config == "default":
+            return {**options}
+        if not isinstance(config, str) or config not in cls.configs:
+            names = f"one of {', '.join(map(repr, cls.configs))}" if cls.configs else "none"
+            raise ValueError(f"config_name: expected {names}, got {config!r}; options of {cls.name} are given by name")
+        for name, value in cls.configs[config].items():
+            came = options.get(name, value)
+            if differ(came, value):
+                raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
+        return {**cls.configs[config], **options}
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:

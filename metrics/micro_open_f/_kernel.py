@@ -144,6 +144,7 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    check_not_sparse(x, name)
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
@@ -155,6 +156,12 @@ def as_array(x: Any, name: str) -> Array:
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse array, of SciPy for one, which has no length, nor rows that are numbers."""
+    if hasattr(x, "nnz"):
+        raise TypeError(f"{name}: expected a dense array, got a {type(x).__name__}: its toarray() is one")
 
 
 def without_arrow(x: Any) -> Any:
@@ -431,6 +438,78 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
@@ -583,11 +662,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -1158,78 +1237,6 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
         name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
         for name, array in state.items()
     }
-
-
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
@@ -1820,6 +1827,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         if name not in columns:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -1953,9 +1962,11 @@ class Part(NamedTuple):
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
-        if isinstance(self.prepared, Sharing):
-            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
-        return rates_of(self.results[self.name])
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1979,7 +1990,8 @@ def results_and_replicates(
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
-    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
@@ -1999,7 +2011,12 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
+
+    Raises ValueError if all groups lack a class.
+    """
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
@@ -2008,30 +2025,23 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
-    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
     check_names(groups)  # each batch's are valid, but those of two batches may not be
-    if not groups:
-        yield _part(metric, name, joined(states.get(ALL, [])))
-        return
     shared = states.get(ALL, [])
     parts: list[Part] = []
-    left_out = 0
-    for group in groups:
+    for group in groups or [name]:
         try:
-            part = _part(metric, group, joined([*states[group], *shared]))
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
         except MissingClassError:
-            if metric.groups_without != "skip":
+            if group == ALL or metric.groups_without != "skip":
                 raise
-            left_out += 1
             continue
-        if resampled and shared:
+        if resampled and shared and groups:
             parts.append(part)
         else:
             yield part
-    if left_out == len(groups):
-        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
     if parts:
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
@@ -2113,6 +2123,8 @@ class Metric:
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
+    unknownness: columns of scores that are higher for what is unknown
+    configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
@@ -2134,6 +2146,8 @@ class Metric:
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
+    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
@@ -2627,15 +2641,36 @@ class Evaluated(Metric):
     timeout: float
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
+
+        `config_name` stands for the options that `Metric.configs` says; "default" is evaluate's word for none. Raises
+        ValueError for another name, and for an option that contradicts it.
+        """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
+        options = self._configured(
+            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
+        )
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **options)
+
+    @classmethod
+    def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, with those that a configuration stands for."""
+        if config == "default":
+            return {**options}
+        if not isinstance(config, str) or config not in cls.configs:
+            names = f"one of {', '.join(map(repr, cls.configs))}" if cls.configs else "none"
+            raise ValueError(f"config_name: expected {names}, got {config!r}; options of {cls.name} are given by name")
+        for name, value in cls.configs[config].items():
+            came = options.get(name, value)
+            if differ(came, value):
+                raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
+        return {**cls.configs[config], **options}
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
@@ -3826,19 +3861,8 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
     return ordered, outcomes[order], counts[order]
 
 
-def micro_open_f(
-    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
-) -> BestF:
-    """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
-
-    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
-
-    which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
-
-    >>> import numpy as np
-    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
-    (0.5, 0.5, [0.5, 0.4])
-    """
+def best_micro_f(predicted: Array, classes: Array, scores: Array, t_list: Any, *, counts: Array | None = None) -> BestF:
+    """As `micro_open_f`, of checked samples."""
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
@@ -4376,6 +4400,6 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return micro_open_f(
+        return best_micro_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )

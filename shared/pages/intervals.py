@@ -47,7 +47,7 @@ def with_intervals(page: Page, done: Computation) -> Computation:
         check_costs(drawn_costs(_steps(page, one), _passes(done)))
         metric = page.metric(**options)
         alone[name] = one._replace(summary=metric.summary(**one.columns), options=options)
-    detectors, _ = page.asked(alone)
+    detectors, _ = page.answerable(alone)
     kept = {key for one in detectors.values() for key in one.summary.rates()}
     pairs = {}
     for first, second in combinations(done.detectors, 2):

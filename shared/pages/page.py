@@ -87,7 +87,7 @@ class Page(NamedTuple):
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
     joined: completes the data of each input from the other inputs
-    asked: leaves out of the results of the detectors what could not be asked of them, with a sentence that says why
+    answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
@@ -133,7 +133,10 @@ class Page(NamedTuple):
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     joined: Callable[[Sequence[Data]], list[Data]] = list
     derived: tuple[str, ...] = ()
-    asked: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (detectors, "")
+    answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (
+        detectors,
+        "",
+    )
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property

@@ -124,8 +124,8 @@ class Runner:
                 raise type(error)(f"{name}: {error}" if len(arguments) > 1 else str(error)) from None
         recipe = recipe_of(reading, form.files, self.folder / "examples")
         left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
-        asked, why = self.page.asked(detectors)
-        return Computation(arguments, asked, recipe, " ".join(filter(None, [left_out, why])))
+        answers, why = self.page.answerable(detectors)
+        return Computation(arguments, answers, recipe, " ".join(filter(None, [left_out, why])))
 
     def _check_sides(self, options: Mapping[str, Any], has_groups: bool) -> None:
         """Raise ValueError for labels with another meaning beside groups, of which labels tell the known samples."""

@@ -135,7 +135,7 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
     return Derived(options, f"{reason}. Change them under Options, if it was trained on others.", notes)
 
 
-def _asked(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
+def _answerable(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
     """The detectors, without the results that need a prediction called unknown if none can be."""
     first = next(iter(detectors.values()))
     metric = OpenSetDetection(**first.options)
@@ -286,7 +286,7 @@ PAGE = Page(
     ),
     derive=_derive,
     derived=("known_classes", "unknown_class_id"),
-    asked=_asked,
+    answerable=_answerable,
     joined=with_names,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),
 )
