@@ -732,7 +732,7 @@ def test_marks_of_several_models_are_those_of_compare_pair_by_pair(seed: int, mo
     scores.append(2 * scores[seed % 2] + 1)  # which ranks all samples as another model does
     runs = {name: {"predictions": own} for name, own in zip("abcde", scores)}
     results = saved_results("ood_bench", runs, {"references": labels})
-    expected = {}
+    expected: dict[tuple[str, str, str], bool] = {}
     for key in ("auroc", "fpr95tpr"):
         higher = key == "auroc"
         values = {name: result[key] for name, result in results.items()}
