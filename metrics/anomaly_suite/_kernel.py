@@ -2034,9 +2034,11 @@ class Part(NamedTuple):
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
-        if isinstance(self.prepared, Sharing):
-            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
-        return rates_of(self.results[self.name])
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
