@@ -141,6 +141,7 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    check_not_sparse(x, name)
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
@@ -152,6 +153,12 @@ def as_array(x: Any, name: str) -> Array:
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_not_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse array, of SciPy for one, which has no length, nor rows that are numbers."""
+    if hasattr(x, "nnz"):
+        raise TypeError(f"{name}: expected a dense array, got a {type(x).__name__}: its toarray() is one")
 
 
 def without_arrow(x: Any) -> Any:
@@ -1897,6 +1904,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         if name not in columns:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     options = options_for(metric.reduce, metric)
@@ -2190,6 +2199,8 @@ class Metric:
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
+    unknownness: columns of scores that are higher for what is unknown
+    configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
@@ -2211,6 +2222,8 @@ class Metric:
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
+    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
@@ -3766,15 +3779,36 @@ class Evaluated(Metric):
     timeout: float
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
+
+        `config_name` stands for the options that `Metric.configs` says; "default" is evaluate's word for none. Raises
+        ValueError for another name, and for an option that contradicts it.
+        """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
+        options = self._configured(
+            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
+        )
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **options)
+
+    @classmethod
+    def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, with those that a configuration stands for."""
+        if config == "default":
+            return {**options}
+        if not isinstance(config, str) or config not in cls.configs:
+            names = f"one of {', '.join(map(repr, cls.configs))}" if cls.configs else "none"
+            raise ValueError(f"config_name: expected {names}, got {config!r}; options of {cls.name} are given by name")
+        for name, value in cls.configs[config].items():
+            came = options.get(name, value)
+            if differ(came, value):
+                raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
+        return {**cls.configs[config], **options}
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
