@@ -27,13 +27,13 @@ from copy import copy
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce, wraps
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -366,6 +366,27 @@ def is_floating(x: Array) -> bool:
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     value = plain_value(value)
@@ -622,6 +643,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -657,11 +692,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -3140,7 +3175,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3150,7 +3184,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -3263,28 +3296,34 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
+@by_keyword
+def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Returns `Counts`, at all thresholds. Raises ValueError if either side is empty, or for NaN.
 
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -3884,6 +3923,10 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
 
+def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
+    return quantities(positives, negatives, {"": quantity})[""]
+
+
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -3898,20 +3941,20 @@ AUROC = Quantity(
 )
 
 
-def auroc(counts: Counts) -> float:
+@by_keyword
+def auroc(*, positives: Any, negatives: Any) -> float:
     """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each.
+    Returns a float in [0, 1]; 0.5 is chance. Raises ValueError for NaN and an empty side.
+    Source: Hanley and McNeil, Radiology 1982.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     0.875
     """
-    return float(AUROC.of([counts]))
+    return float(_quantity_of(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -3943,21 +3986,20 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
+@by_keyword
+def average_precision(*, positives: Any, negatives: Any) -> float:
     """Average precision: the step sum under the precision-recall curve.
 
     AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
     Precision, 2004; scikit-learn's average_precision_score agrees.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(average_precision(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.8333
     """
-    return float(AVERAGE_PRECISION.of([counts]))
+    return float(_quantity_of(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _trapezoid_sum(counts: Counts) -> int:
@@ -3982,21 +4024,20 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
+@by_keyword
+def aupr(*, positives: Any, negatives: Any) -> float:
     """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
 
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
     It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(aupr(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.7917
     """
-    return float(AUPR.of([counts]))
+    return float(_quantity_of(AUPR, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
@@ -4019,23 +4060,23 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
-def f1_max(counts: Counts) -> tuple[float, float]:
+@by_keyword
+def f1_max(*, positives: Any, negatives: Any) -> tuple[float, float]:
     """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
     with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> f1_max(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     (0.8, 0.1)
     """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    best, score = _quantity_of(F1_MAX, *sides)
+    return best, exceeded_threshold(score, sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -4059,20 +4100,19 @@ DETECTION_ACCURACY = Quantity(
 )
 
 
-def detection_accuracy(counts: Counts) -> float:
+@by_keyword
+def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> detection_accuracy(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    return float(DETECTION_ACCURACY.of([counts]))
+    return float(_quantity_of(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
@@ -4109,23 +4149,24 @@ class PointOfScores(NamedTuple):
     tpr: float
 
 
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+@by_keyword
+def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, bound: float) -> OperatingPoint:
     """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
     Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate, a bound outside (0, 1], NaN and an empty side.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    >>> operating_point(positives=[0.9, 0.4], negatives=[0.6, 0.1], rate="fpr", bounded="tpr", bound=0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    quantity, sides = best_point(rate, bounded, bound), checked_sides(positives=positives, negatives=negatives)
+    best: PointOfScores = quantities(*sides, {"": quantity})[""]
+    threshold = exceeded_threshold(best.score if best.tpr else None, sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
@@ -4351,7 +4392,7 @@ _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 _WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
-def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
+def aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
     AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|
@@ -4360,17 +4401,31 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
 
     Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
     normal pixels; limits in (0, 1].
-    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range, or if a side is empty.
+    Returns one float in [0, 1] for each limit. Raises ValueError for NaN, limits out of range, an empty side and
+    sizes that do not add up.
     Source: Bergmann et al., The MVTec Anomaly Detection Dataset, IJCV 2021.
 
-    >>> aupro(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5]), [1.0])
+    >>> aupro([0.9, 0.2], [1, 1], [0.1, 0.5], [1.0])
     [0.75]
     """
     limits = as_fractions(limits, "integration_limits")
-    check_both_classes(region_scores.shape[0], normal.shape[0])
-    ordered, order = sorted_with(region_scores, indices(region_scores))
+    scores, sizes, normal = checked_pixels(region_scores, region_sizes, normal)
+    ordered, order = sorted_with(scores, indices(scores))
     steps = STEPS.of(runs(*sort_sides(Side(ordered), normal)))
-    return areas_up_to(steps, steps.of_pixels(order), region_sizes, normal.shape[0], limits)
+    return areas_up_to(steps, steps.of_pixels(order), sizes, normal.total, limits)
+
+
+def checked_pixels(region_scores: Any, region_sizes: Any, normal: Any) -> tuple[Array, np.ndarray, Side]:
+    """Check the scores of regions' pixels, the regions' sizes, and the scores of normal pixels, which are sorted."""
+    scores, sizes = as_scores(region_scores, "region_scores"), to_numpy(as_labels(region_sizes, "region_sizes"))
+    others = normal if isinstance(normal, Side) else as_side(on_device(as_scores(normal, "normal"), scores))
+    check_both_classes(len(scores), others.total)
+    if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != len(scores):
+        raise ValueError(
+            f"region_sizes: expected sizes of at least 1 that add up to {len(scores)} pixels, "
+            f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
+        )
+    return scores, sizes, others
 
 
 def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
@@ -5112,7 +5167,7 @@ def pixels_by_region(
             elif loop is not None:
                 anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
             else:
-                own_normal[...], anomalous, sizes = split_regions(*pairs[i], void, regions=regions)
+                own_normal[...], anomalous, sizes = split_map(*pairs[i], void, regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -5161,7 +5216,7 @@ def _split_by_loop(
     void: np.ndarray | None,
     normal: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_regions` for a mask of booleans, and write the normal pixels into an array of their type."""
+    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
     inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
     of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
     pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
@@ -5169,20 +5224,33 @@ def _split_by_loop(
 
 
 def split_regions(
-    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = DEFAULT_REGIONS
+    score_map: Any, mask: Any, void: Any = None, *, regions: str = DEFAULT_REGIONS
 ) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
     by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
     the pixels of each number in the mask.
+    Raises ValueError for NaN, other shapes and other numbers.
 
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
+    >>> scores, mask = [[1, 2, 3], [4, 5, 6]], [[1, 0, 2], [0, 0, 1]]
     >>> [part.tolist() for part in split_regions(scores, mask)]
     [[2, 4, 5], [1, 3, 6], [1, 2]]
     >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
     [[2, 4, 5], [1, 6, 3], [2, 1]]
     """
+    check_regions(regions)
+    score_map, mask = as_numbers(score_map, "score_map"), as_region_numbers(as_numbers(mask, "mask"), "mask")
+    void = None if void is None else as_binary(as_numbers(void, "void"), "void")
+    for name, image in (("score_map", score_map), ("mask", mask), ("void", void)):
+        if image is not None and (image.ndim != 2 or tuple(image.shape) != tuple(score_map.shape)):
+            raise ValueError(f"{name}: expected the shape (H, W) of the map, got {tuple(image.shape)}")
+    check_no_nan(score_map, "score_map")
+    return split_map(score_map, on_device(mask, score_map), void, regions)
+
+
+def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
+    """As `split_regions`, of a checked map."""
     xp = array_namespace(score_map, mask)
     inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)
@@ -6555,9 +6623,7 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 #
 # AUPRO from a sampled curve, as in some evaluations: approximate.
 
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
-) -> list[float]:
+def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any, num_thresholds: int) -> list[float]:
     """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
@@ -6568,7 +6634,15 @@ def sampled_aupro(
     """
     limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
+    scores, sizes, others = checked_pixels(region_scores, region_sizes, normal)
+    return sampled_areas(scores, sizes, others.repeated(), limits, num_thresholds)
+
+
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
     ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
     # a pixel exceeds the first so many of the thresholds
     exceeded = np.searchsorted(normal[ranks], scores, side="left")
@@ -6676,7 +6750,7 @@ class RankedRegions:
             if negatives.bits is not None:
                 return values, []
             pixels = (self.regions.scores, sizes, negatives.repeated())
-            areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
+            areas = sampled_areas(*pixels, options.limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
         overlap = with_ends({"": STEPS}, negatives.bits)
         values = quantities(positives, negatives, {**wanted, **overlap})
@@ -6836,7 +6910,8 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
-    return exceedance_counts(*level_sides(state, level))
+    positives, negatives = level_sides(state, level)
+    return exceedance_counts(positives=positives, negatives=negatives)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

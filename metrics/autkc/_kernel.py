@@ -24,12 +24,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce, wraps
 from itertools import chain, groupby
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -361,6 +361,27 @@ def is_floating(x: Array) -> bool:
 # ---- arrays/options.py -----------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -857,6 +878,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -892,11 +927,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -2841,36 +2876,43 @@ RowRanks = tuple[Array, Array, Array]  # above, tied, correct
 _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
 
-def true_class_ranks(scores: Array, labels: Array) -> RowRanks:
+def true_class_ranks(predictions: Any, labels: Any) -> RowRanks:
     """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
 
-    Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
+    Parameters: predictions (N, C), the scores s, real, higher is more likely; labels y (N,), class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
     the highest scores, as argmax predicts.
-    Raises ValueError for NaN scores, and for labels out of range.
+    Raises ValueError for NaN, labels out of range, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> above, tied, correct = true_class_ranks(np.asarray([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]]), np.asarray([2, 0]))
+    >>> above, tied, correct = true_class_ranks([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]], [2, 0])
     >>> above.tolist(), tied.tolist(), correct.tolist()
     ([0, 0], [1, 0], [False, True])
     """
+    scores, labels = as_matrix(predictions, "predictions"), as_labels(labels, "labels")
+    if scores.ndim != 2 or not scores.shape[1]:
+        raise ValueError(f"predictions: expected scores of shape (N, C), got shape {tuple(scores.shape)}")
+    check_lengths(predictions=scores, labels=labels)
+    scores, labels = on_one_device(scores, labels)
     check_class_ids(labels, "labels", scores.shape[1])
     check_not_negative(labels, "labels")
     ranks: Any = ranks_if_in_range(scores, labels)
     return ranks
 
 
-def listed_ranks(predictions: Array, labels: Array) -> Array:
+def listed_ranks(predictions: Any, labels: Any) -> Array:
     """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
 
     Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
+    Raises ValueError for other numbers, and shapes that do not fit.
 
-    >>> import numpy as np
-    >>> listed_ranks(np.asarray([[0, 7, 1], [4, 2, 9]]), np.asarray([7, 5])).tolist()
+    >>> listed_ranks([[0, 7, 1], [4, 2, 9]], [7, 5]).tolist()
     [1, 3]
     """
+    predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
+    check_lengths(predictions=predictions, labels=labels)
+    predictions, labels = on_one_device(predictions, labels)
     xp = array_namespace(predictions)
     hits = predictions == labels[:, None]
     position = xp.argmax(xp.astype(hits, xp.int8), axis=1)
@@ -3168,20 +3210,26 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
-def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
+def accuracy(correct: Any, *, percent: bool = False, counts: Any = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
     Parameters: correct (N,); counts (N,), the number of samples that each entry stands for, by default one.
+    Raises ValueError for other values, lengths that differ, and no samples.
 
-    >>> import numpy as np
-    >>> accuracy(np.asarray([True, False, True, True]))
+    >>> accuracy([True, False, True, True])
     0.75
     """
+    flags, counts = counted_columns(counts, correct=as_flags(correct, "correct"))
+    return share_of(flags, percent=percent, counts=counts)
+
+
+def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
+    """As `accuracy`, of checked columns."""
     return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
 
 
 def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
 ) -> float:
     """Top-k accuracy: the share of samples with the true class among the k highest scores.
 
@@ -3191,20 +3239,21 @@ def topk_accuracy(
 
     Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
     for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
+    Raises ValueError for an unknown `ties`, negative or fractional ranks, lengths that differ, and no samples.
     Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
     Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
 
-    >>> import numpy as np
-    >>> above, tied = np.asarray([0, 0, 2]), np.asarray([0, 2, 0])
+    >>> above, tied = [0, 0, 2], [0, 2, 0]
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
     return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
 
 
 def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Array | None = None
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
 ) -> float:
     """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
@@ -3212,14 +3261,22 @@ def autkc(
 
     Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
     stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
+    Raises ValueError as `topk_accuracy` does.
     Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
 
-    >>> import numpy as np
-    >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
+    >>> autkc([0, 2], [0, 0], 3)
     0.6666666666666666
     """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
     return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
+
+
+def _checked_ranks(above: Any, tied: Any, counts: Any) -> list[Any]:
+    columns = {"above": as_labels(above, "above"), "tied": as_labels(tied, "tied")}
+    for name, column in columns.items():
+        check_not_negative(column, name, of="ranks")
+    return counted_columns(counts, **columns)
 
 
 def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
@@ -3358,7 +3415,7 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
 
 def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
     if span is None:
-        return accuracy(ranks.correct, percent=percent, counts=ranks.counts)
+        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
     return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
 
 

@@ -25,13 +25,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce, wraps
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -364,6 +364,27 @@ def is_floating(x: Array) -> bool:
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     value = plain_value(value)
@@ -620,6 +641,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -655,11 +690,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -3510,7 +3545,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3520,7 +3554,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -3633,28 +3666,34 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
+@by_keyword
+def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Returns `Counts`, at all thresholds. Raises ValueError if either side is empty, or for NaN.
 
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -4415,13 +4454,7 @@ BestF = tuple[float, float, list[float] | None]  # the best F-score, its thresho
 
 
 def macro_open_f(
-    predicted: Array,
-    classes: Array,
-    scores: Array,
-    num_classes: int,
-    t_list: Any = None,
-    *,
-    counts: Array | None = None,
+    predicted: Any, classes: Any, scores: Any, num_classes: int, t_list: Any = None, *, counts: Any = None
 ) -> BestF:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
@@ -4434,13 +4467,31 @@ def macro_open_f(
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
     samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
-    Raises ValueError for class ids out of range, an empty t_list, or NaN in it.
+    Raises ValueError for NaN, lengths that differ, no samples, class ids out of range, and an empty t_list.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
 
-    >>> import numpy as np
-    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
+    >>> macro_open_f([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9], 2)
     (1.0, 0.2, None)
     """
+    num_classes = as_int(num_classes, "num_classes", 1)
+    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
+    return best_macro_f(predicted, classes, scores, num_classes, t_list, counts=counts)
+
+
+def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> list[Any]:
+    """Check samples of `macro_open_f`, whose classes are not looked at, with their counts or None."""
+    columns = {
+        "predicted": as_labels(predicted, "predicted"),
+        "classes": as_labels(classes, "classes"),
+        "scores": as_scores(scores, "scores"),
+    }
+    return counted_columns(counts, **columns)
+
+
+def best_macro_f(
+    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any, *, counts: Array | None = None
+) -> BestF:
+    """As `macro_open_f`, of checked samples."""
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
@@ -4477,19 +4528,23 @@ def _is_among(distinct: Array, ids: Array) -> Array:
     return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
-def micro_open_f(
-    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
-) -> BestF:
+def micro_open_f(predicted: Any, classes: Any, scores: Any, t_list: Any = None, *, counts: Any = None) -> BestF:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
 
     which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
 
-    >>> import numpy as np
-    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
+    >>> micro_open_f([0, 1, 1], [0, 0, -1], [0.1, 0.2, 0.9], [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
+    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
+    check_not_negative(predicted, "predicted")  # which an unknown sample's class would equal
+    return best_micro_f(predicted, classes, scores, t_list, counts=counts)
+
+
+def best_micro_f(predicted: Array, classes: Array, scores: Array, t_list: Any, *, counts: Array | None = None) -> BestF:
+    """As `micro_open_f`, of checked samples."""
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
@@ -5104,7 +5159,7 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         columns = state["predicted"], state["classes"], state["scores"]
-        return macro_open_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
+        return best_macro_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -5126,7 +5181,7 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return micro_open_f(
+        return best_micro_f(
             state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
         )
 

@@ -28,13 +28,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce, wraps
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -367,6 +367,27 @@ def is_floating(x: Array) -> bool:
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     value = plain_value(value)
@@ -623,6 +644,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -658,11 +693,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -3417,7 +3452,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3427,7 +3461,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -3540,28 +3573,34 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
+@by_keyword
+def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Returns `Counts`, at all thresholds. Raises ValueError if either side is empty, or for NaN.
 
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -4161,6 +4200,10 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
 
+def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
+    return quantities(positives, negatives, {"": quantity})[""]
+
+
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -4175,20 +4218,20 @@ AUROC = Quantity(
 )
 
 
-def auroc(counts: Counts) -> float:
+@by_keyword
+def auroc(*, positives: Any, negatives: Any) -> float:
     """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each.
+    Returns a float in [0, 1]; 0.5 is chance. Raises ValueError for NaN and an empty side.
+    Source: Hanley and McNeil, Radiology 1982.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     0.875
     """
-    return float(AUROC.of([counts]))
+    return float(_quantity_of(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -4220,21 +4263,20 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
+@by_keyword
+def average_precision(*, positives: Any, negatives: Any) -> float:
     """Average precision: the step sum under the precision-recall curve.
 
     AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
     Precision, 2004; scikit-learn's average_precision_score agrees.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(average_precision(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.8333
     """
-    return float(AVERAGE_PRECISION.of([counts]))
+    return float(_quantity_of(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _trapezoid_sum(counts: Counts) -> int:
@@ -4259,21 +4301,20 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
+@by_keyword
+def aupr(*, positives: Any, negatives: Any) -> float:
     """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
 
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
     It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(aupr(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.7917
     """
-    return float(AUPR.of([counts]))
+    return float(_quantity_of(AUPR, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
@@ -4296,23 +4337,23 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
-def f1_max(counts: Counts) -> tuple[float, float]:
+@by_keyword
+def f1_max(*, positives: Any, negatives: Any) -> tuple[float, float]:
     """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
     with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> f1_max(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     (0.8, 0.1)
     """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    best, score = _quantity_of(F1_MAX, *sides)
+    return best, exceeded_threshold(score, sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -4336,20 +4377,19 @@ DETECTION_ACCURACY = Quantity(
 )
 
 
-def detection_accuracy(counts: Counts) -> float:
+@by_keyword
+def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> detection_accuracy(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    return float(DETECTION_ACCURACY.of([counts]))
+    return float(_quantity_of(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
@@ -4386,23 +4426,24 @@ class PointOfScores(NamedTuple):
     tpr: float
 
 
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+@by_keyword
+def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, bound: float) -> OperatingPoint:
     """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
     Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate, a bound outside (0, 1], NaN and an empty side.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    >>> operating_point(positives=[0.9, 0.4], negatives=[0.6, 0.1], rate="fpr", bounded="tpr", bound=0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    quantity, sides = best_point(rate, bounded, bound), checked_sides(positives=positives, negatives=negatives)
+    best: PointOfScores = quantities(*sides, {"": quantity})[""]
+    threshold = exceeded_threshold(best.score if best.tpr else None, sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
@@ -4765,12 +4806,12 @@ class PreparedSides(Prepared):
 class Sides:
     """The two sides of a benchmark, with arrays that several metrics share, computed once."""
 
-    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+    def __init__(self, positives: Side, negatives: Side) -> None:
         self.positives, self.negatives = positives, negatives
 
     @cached_property
     def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
+        """Both sides in one type."""
         return sort_sides(self.positives, self.negatives)
 
     def flipped(self) -> tuple[Side, Side]:
@@ -4964,7 +5005,7 @@ def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
     return is_out, kept
 
 
-def check_labels(labels: Array, values: LabelValues) -> None:
+def check_labels(labels: Array, values: LabelValues, name: str = "references") -> None:
     """Raise ValueError for a label of none of the values."""
     if REST in values:
         return
@@ -4973,7 +5014,7 @@ def check_labels(labels: Array, values: LabelValues) -> None:
     if not bool(array_namespace(labels).all(allowed)):
         names = zip(values, ("in_value", "out_value", "ignore_value"))
         expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
-        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
+        raise ValueError(f"{name}: expected {expected}, got {int(labels[~allowed][0])}")
 
 
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
@@ -5196,11 +5237,12 @@ _OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
 _SAMPLED = ("auroc", "detect_acc")
 
 
+@by_keyword
 def bench_metrics(
-    positives: Array | Side,
-    negatives: Array | Side,
-    metrics: Any = DEFAULT_METRICS,
     *,
+    positives: Any,
+    negatives: Any,
+    metrics: Any = DEFAULT_METRICS,
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
@@ -5236,17 +5278,17 @@ def bench_metrics(
     without samples.
     Source: oodeel's bench_metrics.
 
-    >>> import numpy as np
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
+    >>> sides = {"positives": [0.9, 0.4], "negatives": [0.6, 0.1]}
+    >>> bench_metrics(**sides, metrics=["auroc", "fpr95tpr", "detect_acc"])
     {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
+    >>> bench_metrics(**sides, metrics="fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
     bits = check_bits(significant_bits)
     threshold = None if threshold is None else as_real(threshold, "threshold")
+    sides = two_sides(positives=positives, negatives=negatives)
     rates = bench_rates(
-        positives,
-        negatives,
+        *sides,
         metrics,
         bits=bits,
         threshold=threshold,
@@ -5254,11 +5296,11 @@ def bench_metrics(
         step=None if step is None else as_int(step, "step", 1),
     )
     check_thresholds_exist(rates)
-    return as_dict(rates) | function_results(positives, negatives, metrics, threshold=threshold, bits=bits)
+    return as_dict(rates) | function_results(*sides, metrics, threshold=threshold, bits=bits)
 
 
 def function_results(
-    positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
+    positives: Side, negatives: Side, metrics: Any, *, threshold: float | None, bits: int | None
 ) -> dict[str, Any]:
     """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
 
@@ -5272,8 +5314,8 @@ def function_results(
 
 
 def bench_rates(
-    positives: Array | Side,
-    negatives: Array | Side,
+    positives: Side,
+    negatives: Side,
     metrics: Any,
     *,
     threshold: float | None,
@@ -5284,7 +5326,7 @@ def bench_rates(
     """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
     if thresholds and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
-    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
+    sizes = [positives.total, negatives.total]
     measures = parsed_measures(metrics, threshold, step, sizes)
     check_both_classes(*sizes)
     sides = Sides(positives, negatives)
@@ -5494,8 +5536,10 @@ def ood_samples(
     named: dict[str, float] = {}
     if threshold is None:
         name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
-        named = {f"{name}_threshold": bench_metrics(*sides, name, thresholds=True)[f"{name}_threshold"]}
-        threshold = named[f"{name}_threshold"]
+        positives, negatives = sides
+        rates = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
+        threshold = rates[f"{name}_threshold"]
+        named = {f"{name}_threshold": threshold}
     is_out, kept = is_ood(state["labels"], values)
     scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
     unknown = to_numpy(is_out)
@@ -5652,8 +5696,8 @@ def reduce_ood(
 
 
 def split_ood(
-    scores: Array,
-    labels: Array,
+    scores: Any,
+    labels: Any,
     *,
     in_value: Label = OODBench.in_value,
     out_value: Label = OODBench.out_value,
@@ -5661,10 +5705,13 @@ def split_ood(
 ) -> tuple[Array, Array]:
     """Split scores into OOD and in-distribution ones, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the labels of each kind, as of `OODBench`.
-    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
+    Parameters: scores (N,), higher is more OOD, and labels (N,); the labels of each kind, as of `OODBench`.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for NaN, lengths that differ, and any other label.
     """
     values = check_label_values(in_value, out_value, ignore_value)
-    check_labels(labels, values)
+    columns = {"scores": as_scores(scores, "scores"), "labels": as_integers(labels, "labels")}
+    check_lengths(**columns)
+    scores, labels = on_one_device(*columns.values())
+    check_labels(labels, values, "labels")
     out, inside = (side.repeated() for side in ood_sides({"scores": scores, "labels": labels}, values))
     return out, inside

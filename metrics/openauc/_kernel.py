@@ -26,13 +26,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce, wraps
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -365,6 +365,27 @@ def is_floating(x: Array) -> bool:
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     value = plain_value(value)
@@ -621,6 +642,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -656,11 +691,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -3415,7 +3450,6 @@ class Counts(NamedTuple):
     above: (T,) negatives with a higher score than s
     fp: (T,) negatives with the score s or a higher one
     num_positives, num_negatives: their total numbers
-    sides: the sorted scores of both, if all thresholds were counted at once; else none
     """
 
     thresholds: Array
@@ -3425,7 +3459,6 @@ class Counts(NamedTuple):
     fp: Array
     num_positives: int
     num_negatives: int
-    sides: tuple[Side, ...] = ()
 
 
 class Side(NamedTuple):
@@ -3538,28 +3571,34 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return Side(ordered, before, bits, scores.shape[0] - excess)
 
 
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
+@by_keyword
+def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Returns `Counts`, at all thresholds. Raises ValueError if either side is empty, or for NaN.
 
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    columns = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in columns))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))._replace(sides=sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -4159,6 +4198,10 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 
 
+def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
+    return quantities(positives, negatives, {"": quantity})[""]
+
+
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -4173,20 +4216,20 @@ AUROC = Quantity(
 )
 
 
-def auroc(counts: Counts) -> float:
+@by_keyword
+def auroc(*, positives: Any, negatives: Any) -> float:
     """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each.
+    Returns a float in [0, 1]; 0.5 is chance. Raises ValueError for NaN and an empty side.
+    Source: Hanley and McNeil, Radiology 1982.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
     0.875
     """
-    return float(AUROC.of([counts]))
+    return float(_quantity_of(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -4218,21 +4261,20 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
-def average_precision(counts: Counts) -> float:
+@by_keyword
+def average_precision(*, positives: Any, negatives: Any) -> float:
     """Average precision: the step sum under the precision-recall curve.
 
     AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
     Precision, 2004; scikit-learn's average_precision_score agrees.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(average_precision(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.8333
     """
-    return float(AVERAGE_PRECISION.of([counts]))
+    return float(_quantity_of(AVERAGE_PRECISION, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _trapezoid_sum(counts: Counts) -> int:
@@ -4257,21 +4299,20 @@ AUPR = Quantity(
 )
 
 
-def aupr(counts: Counts) -> float:
+@by_keyword
+def aupr(*, positives: Any, negatives: Any) -> float:
     """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
 
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
     It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    >>> round(aupr(positives=[0.9, 0.4], negatives=[0.6, 0.1]), 4)
     0.7917
     """
-    return float(AUPR.of([counts]))
+    return float(_quantity_of(AUPR, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _best_f1(counts: Counts) -> tuple[Fraction, float]:
@@ -4294,23 +4335,23 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
 F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
-def f1_max(counts: Counts) -> tuple[float, float]:
+@by_keyword
+def f1_max(*, positives: Any, negatives: Any) -> tuple[float, float]:
     """Highest F1 over all thresholds, and its threshold; among several, the one that the fewest samples exceed.
 
     F1(t) = 2·TP(t) / (TP(t) + FP(t) + P), positive iff score > t
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns (F1 in (0, 1], threshold): a score of either side, or −inf to call all samples positive; NaN to call samples
     with a score of −inf positive, which no threshold does.
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> f1_max(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     (0.8, 0.1)
     """
-    best, score = F1_MAX.of([counts])
-    return best, exceeded_threshold(score, counts.sides)
+    sides = checked_sides(positives=positives, negatives=negatives)
+    best, score = _quantity_of(F1_MAX, *sides)
+    return best, exceeded_threshold(score, sides)
 
 
 def _best_iou(counts: Counts) -> float:
@@ -4334,20 +4375,19 @@ DETECTION_ACCURACY = Quantity(
 )
 
 
-def detection_accuracy(counts: Counts) -> float:
+@by_keyword
+def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     """Highest accuracy over all thresholds, including those that detect nothing or everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
-    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Parameters and errors: as of `auroc`.
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    >>> detection_accuracy(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    return float(DETECTION_ACCURACY.of([counts]))
+    return float(_quantity_of(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
@@ -4384,23 +4424,24 @@ class PointOfScores(NamedTuple):
     tpr: float
 
 
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+@by_keyword
+def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, bound: float) -> OperatingPoint:
     """Best value of one rate over all thresholds at which another rate meets its bound, with the threshold.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
     Among thresholds with equal values, it takes the one that the fewest samples exceed.
 
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate, a bound outside (0, 1], NaN and an empty side.
 
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    >>> operating_point(positives=[0.9, 0.4], negatives=[0.6, 0.1], rate="fpr", bounded="tpr", bound=0.95)
     OperatingPoint(rate=0.5, threshold=0.1, fpr=0.5, tpr=1.0)
     """
-    best: PointOfScores = best_point(rate, bounded, bound).of([counts])
-    threshold = exceeded_threshold(best.score if best.tpr else None, counts.sides)
+    quantity, sides = best_point(rate, bounded, bound), checked_sides(positives=positives, negatives=negatives)
+    best: PointOfScores = quantities(*sides, {"": quantity})[""]
+    threshold = exceeded_threshold(best.score if best.tpr else None, sides)
     return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
 
 
@@ -4763,22 +4804,23 @@ class PreparedSides(Prepared):
 DEFAULT_TPR = 0.95
 
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = DEFAULT_TPR) -> float:
+@by_keyword
+def accuracy_at_tpr(*, positives: Any, negatives: Any, tpr: float = DEFAULT_TPR) -> float:
     """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
 
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
+    Parameters: positives (P,), open-set scores of the unknown samples, higher is more unknown, and negatives (N,), of
+    the known ones; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, NaN, or if a side is empty.
     Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
 
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
+    >>> accuracy_at_tpr(positives=[0.9, 0.4], negatives=[0.6, 0.1])
     0.75
     """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    side = as_side(unknown)
-    return accuracy_of_sides(side, (as_side(known),), score_at_tpr(side, as_fraction(tpr, "tpr")))
+    tpr = as_fraction(tpr, "tpr")
+    unknown, known = checked_sides(positives=positives, negatives=negatives)
+    return accuracy_of_sides(unknown, [known], score_at_tpr(unknown, tpr))
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
@@ -4796,7 +4838,8 @@ def score_at_tpr(unknown: Side, tpr: float) -> float:
 #
 # The correct-classification rate at a false-positive rate: a point of the OSCR curve.
 
-def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:
+@by_keyword
+def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) -> float:
     """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
 
     max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
@@ -4805,16 +4848,23 @@ def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float)
     below 1/N_u it is the rate at which no unknown sample is accepted.
 
     Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
-    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
-    samples, or for an fpr out of range.
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
+    fpr out of range.
     Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
 
-    >>> import numpy as np
-    >>> ccr_at_fpr(np.asarray([0.3, 0.5, 0.8]), np.asarray([0.1, 0.4, 0.7]), num_known=4, fpr=0.5)
+    >>> ccr_at_fpr(unknown=[0.3, 0.5, 0.8], correct_known=[0.1, 0.4, 0.7], num_known=4, fpr=0.5)
     0.5
     """
-    check_both_classes(unknown.shape[0], num_known)
-    return ccr_of_sides(as_side(unknown), as_side(correct_known), num_known, as_share(fpr, "fpr"))
+    fpr = as_share(fpr, "fpr")
+    return ccr_of_sides(*unknown_and_correct(unknown, correct_known, num_known), fpr)
+
+
+def unknown_and_correct(unknown: Any, correct_known: Any, num_known: Any) -> tuple[Side, Side, int]:
+    """Check the scores of the unknown and of the correctly classified known samples, and how many are known."""
+    unknown, correct = two_sides(unknown=unknown, correct_known=correct_known)
+    num_known = as_int(num_known, "num_known", correct.total)
+    check_both_classes(unknown.total, num_known)
+    return unknown, correct, num_known
 
 
 def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
@@ -5071,11 +5121,12 @@ _AREAS = {"aurc": AURC, "augrc": AUGRC}
 _RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
+@by_keyword
 def risk_coverage(
+    *,
     errors: Any,
     right: Any,
     metrics: Any = RISK_METRICS,
-    *,
     unknown: Any = None,
     ood_cost: float | None = None,
     unknown_share: float | None = None,
@@ -5103,10 +5154,10 @@ def risk_coverage(
     Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
     with β = 1 − c.
 
-    >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
+    >>> risk_coverage(errors=[0.2, 0.4], right=[0.05, 0.1, 0.3], metrics=["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
-    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
-    {'augrc': 0.07, 'risk@cov80': 0.25}
+    >>> risk_coverage(errors=[3.0], right=[1.0, 2.0, 5.0], unknown=[4.0], metrics="risk@cov80", ood_cost=0.75)
+    {'risk@cov80': 0.25}
     """
     wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
     if not wanted:
@@ -5871,7 +5922,8 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
 
 
-def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
+@by_keyword
+def openauc(*, unknown: Any, correct_known: Any, num_known: int) -> float:
     """OpenAUC: the probability that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
@@ -5880,14 +5932,12 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
 
     Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, scores of the correctly
     classified known samples; num_known is N_k, the number of all known samples.
-    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
+    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError for NaN, no unknown or no known
+    samples, or fewer known samples than correct ones.
     Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.
 
-    >>> import numpy as np
-    >>> openauc(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1]), num_known=4)
+    >>> openauc(unknown=[0.9, 0.4], correct_known=[0.4, 0.1], num_known=4)
     0.4375
     """
-    check_both_classes(unknown.shape[0], num_known)
-    if not correct_known.shape[0]:
-        return 0.0
-    return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
+    one, other, total = unknown_and_correct(unknown, correct_known, num_known)
+    return twice_wins_over(one, other) / (2 * one.total * total)

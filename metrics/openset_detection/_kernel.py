@@ -25,13 +25,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce, wraps
 from importlib.metadata import version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict, cast
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -364,6 +364,27 @@ def is_floating(x: Array) -> bool:
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     value = plain_value(value)
@@ -620,6 +641,20 @@ def as_counts(x: Any, name: str) -> Array:
     return xp.astype(numbers, xp.int64)
 
 
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
@@ -655,11 +690,11 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
         raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
 
 
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -2937,18 +2972,25 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 
 
-def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
     """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
 
     AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
 
     Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
-    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+    num_objects n. Raises ValueError for counts that fall or are not integers, and for more TP than objects.
+    Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
 
-    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    >>> voc_average_precision([1, 1, 2], [0, 1, 1], 2)
     0.8333333333333333
     """
-    area, total = area_of_all_points(tp, fp, num_objects)
+    counts = {"tp": to_numpy(as_labels(tp, "tp")), "fp": to_numpy(as_labels(fp, "fp"))}
+    check_lengths(**counts)
+    for name, column in counts.items():
+        if (np.diff(column, prepend=0) < 0).any():
+            raise ValueError(f"{name}: expected counts from 0 that never fall, got {column.tolist()!r:.60}")
+    num_objects = as_int(num_objects, "num_objects", int(counts["tp"].max(initial=0)))
+    area, total = area_of_all_points(counts["tp"], counts["fp"], num_objects)
     return area / total
 
 
@@ -3205,6 +3247,16 @@ def box_state(predictions: Any, references: Any, *, box_format: str) -> Detectio
     }
 
 
+def checked_table(rows: Any, name: str, width: int, numbers: np.ndarray) -> np.ndarray:
+    """Check a table of boxes by their corners, with a class at the end, and the number of each image's rows."""
+    table = box_rows(rows, name, width)
+    if sum(numbers.tolist()) != len(table):
+        got = f"got {numbers.tolist()!r:.60}"
+        raise ValueError(f"num_{name}: expected numbers that add up to the {len(table)} rows of {name}, {got}")
+    _check_table(table, numbers, name, "xyxy")
+    return table
+
+
 def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
@@ -3269,17 +3321,18 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
-        return _rows(image, f"{name}[{i}]", 3 + len(keys))
+        return box_rows(image, f"{name}[{i}]", 3 + len(keys))
     if any(key not in image for key in keys):
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
-    columns = [_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
+    columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
     if len({len(column) for column in columns}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)
 
 
-def _rows(x: Any, name: str, width: int) -> np.ndarray:
+def box_rows(x: Any, name: str, width: int) -> np.ndarray:
+    """Rows of so many numbers, in float64, as a copy."""
     array = to_numpy(widen(as_numbers(x, name), name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))
@@ -4088,14 +4141,29 @@ class Pairs(NamedTuple):
         return Pairs(*(column[which] for column in self))
 
 
-def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+def box_iou(boxes: Any, others: Any) -> np.ndarray:
     """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
 
-    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. One row is paired with each row of the other array.
+    Raises ValueError for other shapes, numbers that are not finite, and boxes without x1 ≤ x2 and y1 ≤ y2.
+    Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
 
-    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    >>> box_iou([[0, 0, 2, 2]], [[0, 0, 2, 1]]).tolist()
     [0.5]
     """
+    tables = {"boxes": box_rows(boxes, "boxes", 4), "others": box_rows(others, "others", 4)}
+    for name, table in tables.items():
+        wrong = ~(np.isfinite(table).all(axis=1) & (table[:, :2] <= table[:, 2:]).all(axis=1))
+        if wrong.any():
+            expected = "finite corners with x1 ≤ x2 and y1 ≤ y2"
+            raise ValueError(f"{name}: expected {expected}, got {table[wrong][0].tolist()} in row {np.argmax(wrong)}")
+    if 1 not in map(len, tables.values()):
+        check_lengths(**tables)
+    return ious_of_rows(*tables.values())
+
+
+def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """As `box_iou`, of checked boxes."""
     x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
     u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
     width = np.minimum(x2, u2) - np.maximum(x1, u1)
@@ -4209,7 +4277,7 @@ def _pairs_of(
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
-    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    ious = ious_of_rows(predictions[rows, :4], references[columns, :4])
     return Pairs(rows, columns, ious, ious).take(ious >= threshold)
 
 
@@ -4473,10 +4541,10 @@ _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some
 
 
 def match_boxes(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
+    predictions: Any,
+    references: Any,
+    num_predictions: Any,
+    num_references: Any,
     iou_threshold: float = Rules.iou_threshold,
     *,
     matching: str = Rules.matching,
@@ -4492,14 +4560,19 @@ def match_boxes(
     Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
     image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
     Returns the matched pairs as two index arrays, into predictions and into references.
+    Raises ValueError for numbers of rows that do not add up, and the errors of `reduce_boxes`.
 
-    >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> boxes = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> boxes = [[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]]
     >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(boxes, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    ...     print(match_boxes(boxes, [[0, 0, 4, 4, 1]], [2], [1], matching=matching)[0])
     [1]
     [0]
     """
+    num_predictions = to_numpy(as_counts(num_predictions, "num_predictions"))
+    num_references = to_numpy(as_counts(num_references, "num_references"))
+    check_lengths(num_predictions=num_predictions, num_references=num_references)
+    predictions = checked_table(predictions, "predictions", 6, num_predictions)
+    references = checked_table(references, "references", 5, num_references)
     pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
     matched = match_pairs(pairs, predictions, references, matching)
     return matched.rows, matched.columns
