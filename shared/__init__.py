@@ -22,7 +22,8 @@ Rules of the kernel, which every function follows:
   batches on different devices are moved to the first one's.
 
 The eight classes, such as AccuracyK, need neither evaluate nor datasets nor torch; `load(name)` returns the same metric
-as an `evaluate.Metric`. The functions take arrays that have been checked; the reduce_… functions check them.
+as an `evaluate.Metric`. The public functions check what they take, from lists to tensors; two sides of scores, such as
+unknown and known samples, come by keyword. Functions of a state take the one that a reduce_… function returns.
 """
 
 from __future__ import annotations

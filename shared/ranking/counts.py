@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_one_device, to_numpy, widen
-from ..arrays.columns import as_counts, as_scores, check_lengths, check_no_nan
+from ..arrays.columns import as_scores, check_no_nan
 from ..arrays.compiled import worth_compiling
 from ..arrays.options import by_keyword
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
@@ -160,34 +160,18 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
 
 
 @by_keyword
-def exceedance_counts(
-    *, positives: Any, negatives: Any, positive_counts: Any = None, negative_counts: Any = None
-) -> Counts:
+def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, the number of equal samples that each score stands for, by default
-    one.
-    Raises ValueError if either side is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Returns `Counts`, at all thresholds. Raises ValueError if either side is empty, or for NaN.
 
     >>> counts = exceedance_counts(positives=[0.9, 0.4, 0.4], negatives=[0.4, 0.1])
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    sides = checked_sides(
-        positives=_counted_side(positives, positive_counts, "positive"),
-        negatives=_counted_side(negatives, negative_counts, "negative"),
-    )
+    sides = checked_sides(positives=positives, negatives=negatives)
     return next(runs(*sides, sides[0].scores.shape[0]))
-
-
-def _counted_side(scores: Any, counts: Any, kind: str) -> Any:
-    """Scores of which each stands for a number of samples, as a side; without counts as they are."""
-    if counts is None:
-        return scores
-    columns = {f"{kind}s": as_scores(scores, f"{kind}s"), f"{kind}_counts": as_counts(counts, f"{kind}_counts")}
-    check_lengths(**columns)
-    return as_side(*on_one_device(*columns.values()))
 
 
 def checked_sides(**sides: Any) -> tuple[Side, Side]:

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from openworld_metrics import METRICS, exceedance_counts, metric_class
 from openworld_metrics.arrays import compiled
+from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.curves import AUROC, AVERAGE_PRECISION
 from tests import cases
 from tests.examples import many, seeds
@@ -76,8 +77,7 @@ def test_the_law_holds_in_compiled_loops(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_trillion_samples() -> None:
     each = np.full(4, 2**38)
-    sides = {"positives": np.arange(4.0), "negatives": np.arange(4.0) - 0.5}
-    counts = exceedance_counts(**sides, positive_counts=each, negative_counts=each)
+    counts = exceedance_counts(positives=as_side(np.arange(4.0), each), negatives=as_side(np.arange(4.0) - 0.5, each))
     assert counts.num_positives == counts.num_negatives == 2**40
     assert AUROC.of([counts]) == (1 + 2 + 3 + 4) / 16
     assert AVERAGE_PRECISION.of([counts]) == pytest.approx((1 + 2 / 3 + 3 / 5 + 4 / 7) / 4, abs=1e-15)
