@@ -85,8 +85,9 @@ def compute(
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; by default it is the only column, or
-    the column named like the option (open_scores). FILE may be - for JSON, JSON lines or CSV on standard input.
-    Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
+    the column named like the option (open_scores). FILE:-COLUMN is negated: scores are higher for unknown samples, and
+    one named as a confidence needs a sign, - or +. FILE may be - for JSON, JSON lines or CSV on standard input. Parquet
+    files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
     chosen = metric_class(name)
     wanted = read_options(chosen, options, {**arguments, "percent": percent})
