@@ -81,7 +81,7 @@ def list_anomaly_images(
     Returns the data set; a plain folder of masks has an image for each mask. Each file is used, left out for a reason,
     or named in a problem. Raises ValueError for an unknown layout or category, OSError for files that cannot be read.
     """
-    described = layout_of(tree.names, tree.root, layout)
+    described = layout_of(tree.names, tree.root, layout, needs_masks=needs_masks)
     if described is None:
         if categories:
             raise ValueError(f"categories: expected none of a plain folder of masks, got {', '.join(categories)}")

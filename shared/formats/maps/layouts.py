@@ -141,11 +141,14 @@ _TABLES = (".cfg", ".csv", ".db", ".ini", ".json", ".jsonl", ".toml", ".tsv", ".
 NOTES = frozenset([*_TEXTS, *_TABLES])  # suffixes of files beside maps, masks and images
 
 
-def layout_of(names: Iterable[str], folder: Path, name: str | None = None) -> Layout | None:
+def layout_of(
+    names: Iterable[str], folder: Path, name: str | None = None, *, needs_masks: bool = True
+) -> Layout | None:
     """The layout of a data set, by name or recognised; None for a plain folder of masks.
 
     Parameters: names, the paths of its files below the folder of all categories, or of one; folder, for errors; name,
-    one of NAMES. Raises ValueError for another name, and for a folder in no known layout.
+    one of NAMES; needs_masks, whether a data set without masks is an error. Raises ValueError for another name, and for
+    a folder in no known layout.
     """
     if name is not None:
         if name not in NAMES:
@@ -157,7 +160,7 @@ def layout_of(names: Iterable[str], folder: Path, name: str | None = None) -> La
         beginning["", parts[0]].append(parts)
         if len(parts) > 1:
             beginning[parts[0], parts[1]].append(parts[1:])
-    folders = {folder for folder, _ in beginning}
+    folders = {each for each, _ in beginning}
 
     def matches(folder: str, mark: str) -> bool:
         first, *more = mark.split("/")
@@ -166,10 +169,17 @@ def layout_of(names: Iterable[str], folder: Path, name: str | None = None) -> La
             for parts in beginning.get((folder, first), ())
         )
 
-    tried = [(layout, layout.marks) for layout in LAYOUTS]
-    tried += [(layout, layout.marks_without_masks) for layout in LAYOUTS if layout.marks_without_masks]
-    for layout, marks in tried:
-        if any(all(matches(folder, mark) for mark in marks) for folder in folders):
+    def is_of(marks: Iterable[str]) -> bool:
+        return any(all(matches(each, mark) for mark in marks) for each in folders)
+
+    for layout in LAYOUTS:
+        if is_of(layout.marks):
+            return layout
+    for layout in LAYOUTS:
+        if layout.marks_without_masks and is_of(layout.marks_without_masks):
+            if needs_masks:
+                wanted = f"masks {layout.masks}.png, or the layout to be set"
+                raise ValueError(f"{folder}: expected {wanted}, got none; --levels image needs none")
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
     if roots & {first for (_, first), paths in beginning.items() if any(len(parts) > 1 for parts in paths)}:

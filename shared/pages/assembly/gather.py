@@ -15,6 +15,7 @@ from ..columns.samples import Detectors, Groups
 from ..page import Page
 from ..reading.archives import some
 from ..reading.data import Data
+from ..reading.maps import FILES_OF
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
 from .checks import check_first_class, check_order, is_used
 from .guesses import MadeOf, columns_of, source_of
@@ -95,8 +96,9 @@ def gather(
             values[grouped.name], alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
             note += f" Images without a group count in each group: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(image_names) == 2:
-        (maps, map_names), (masks, mask_names) = image_names.items()
-        values[masks], places, note = pair(values[maps], map_names, values[masks], mask_names)
+        (maps, map_names), (masks, _) = image_names.items()
+        uploaded = [_files(sources[origin[name]], made_of[name]) for name in image_names]
+        values[masks], places, note = pair(values[maps], values[masks], *uploaded)
         in_order: dict[int, Sequence[int | None]] = {origin[maps]: [*range(len(map_names))], origin[masks]: places}
         for name in _beside_files(page, values):
             own = in_order.get(origin[name])
@@ -185,6 +187,11 @@ def _note_on_images(
         else:
             files[side] = [*images.tolist(), *names.get("image", ())]
     return note_on_boxes(files, owned.name if owned is not None else "")
+
+
+def _files(data: Data, names: Sequence[str]) -> list[str]:
+    """All files of the upload of a list of maps or masks."""
+    return data.names[FILES_OF + names[0].removeprefix(RESIZED)]
 
 
 def _names_of_images(

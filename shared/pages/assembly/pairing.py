@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
+from ...formats.maps.listing import AnomalyMaps, find_maps
 from ...formats.maps.planes import ARRAY_SUFFIXES
+from ...formats.maps.tree import Tree
 from ...formats.places import PICTURES, matched
-from ..reading.archives import FOLDER, key_of, keys, last_parts, pairing_parts, some
+from ..reading.archives import FOLDER, key_of, keys, some
 from ..reading.data import Data
+from ..reading.maps import FILES_OF, check_problems, listed_masks
 from ..reading.names import IMAGE_NAMES, plain
 
 CATEGORY = "category"
 
 
+def paired(map_files: Sequence[str], mask_files: Sequence[str]) -> tuple[AnomalyMaps, list[int | None]]:
+    """The pairs of an upload, as the command has them of folders, and the place of each map's mask among the masks.
+
+    Parameters: the files of both, of which the maps come first.
+    """
+    listed = find_maps(Tree(Path(), sorted(map_files)), listed_masks(mask_files))
+    place_of = {image: place for place, image in enumerate(listed.data.images)}
+    at = {path.as_posix(): place_of.get(image) for image, path in listed.pairs}
+    return listed, [at[file] for file in map_files if file in at]
+
+
 def pair(
-    maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
+    maps: Sequence[Any], masks: Sequence[Any], map_files: Sequence[str], mask_files: Sequence[str]
 ) -> tuple[list[Any], list[int | None], str]:
     """The mask of each map, its place among the masks, None for a map without one, and a note.
 
-    A map without a mask belongs to a normal image; a mask without a map is left out. Names are compared from their end,
-    with as many folders as distinguish the maps from each other, and from masks in other folders. Raises ValueError for
-    two maps or masks of one name, and where maps and masks have no name in common.
+    In a plain folder, a map without a mask belongs to a normal image. Raises RefusedError for the problems that the
+    command has with the names of the files: see `find_maps`.
     """
-    parts = pairing_parts(map_names, mask_names, keys(map_names)[0])
-    map_keys = last_parts(map_names, parts)
-    if len(set(map_keys)) < len(map_keys):
-        twice = next(name for i, name in enumerate(map_keys) if name in map_keys[:i])
-        raise ValueError(f"maps: expected files of different names, got two named {twice}")
-    mask_keys = last_parts(mask_names, parts)
-    places = {name: i for i, name in enumerate(mask_keys)}
-    if len(places) < len(mask_keys):
-        twice = next(name for i, name in enumerate(mask_keys) if places[name] != i)
-        raise ValueError(f"masks: expected one for each map, got two named {twice}")
-    if not places.keys() & set(map_keys):
-        raise ValueError(
-            f"masks: expected files named like the maps ({some(map_keys)}), got {some(mask_keys)}: no name in common"
-        )
-    paired = [
-        np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
-        for name, score_map in zip(map_keys, maps)
+    listed, places = paired(map_files, mask_files)
+    check_problems(listed.problems)
+    matched_masks = [
+        np.zeros(np.shape(score_map), bool) if place is None else np.asarray(masks[place])
+        for place, score_map in zip(places, maps)
     ]
-    return paired, [*map(places.get, map_keys)], _note(map_keys, mask_keys)
+    return (
+        matched_masks,
+        places,
+        _note(listed, dict(zip(map_files, keys([key_of(PurePosixPath(file)) for file in map_files])[1]))),
+    )
 
 
 def in_order_of_maps(
@@ -84,15 +90,14 @@ def _stem(image: str) -> str:
     )
 
 
-def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:
-    """A note on images that count as normal because they have no mask, and on masks without a map."""
-    without = [name for name in map_keys if name not in set(mask_keys)]
-    alone = [name for name in mask_keys if name not in set(map_keys)]
-    note = f"{len(map_keys):,} maps, paired with their masks by name."
-    if without:
-        note += f" {len(without):,} have no mask and count as normal: {some(without)}."
-    masks = "mask" if len(alone) == 1 else "masks"
-    return note + (f" Left out {len(alone):,} {masks} without a map: {some(alone)}." if alone else "")
+def _note(listed: AnomalyMaps, names: Mapping[str, str]) -> str:
+    """A note on images that count as normal because they have no mask, and on files that are left out."""
+    note = f"{len(listed.pairs):,} maps, paired with their masks by name."
+    if without := [names[path.as_posix()] for image, path in listed.pairs if not image.masks]:
+        note += f" {len(without):,} have no mask and count as normal: {some(sorted(without))}."
+    for reason, number in Counter([*listed.left_out.values(), *listed.data.left_out.values()]).items():
+        note += f" Left out {number:,} {'file' if number == 1 else 'files'} ({reason})."
+    return note
 
 
 def with_categories(sources: Sequence[Data]) -> list[Data]:
@@ -100,11 +105,13 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     maps, masks = sources
     if FOLDER not in maps.arrays or "references" not in masks.names:
         return [maps, masks]
-    map_names, mask_names = next(iter(maps.names.values())), masks.names["references"]
-    parts = pairing_parts(map_names, mask_names, keys(map_names)[0])
-    map_keys, mask_keys = last_parts(map_names, parts), last_parts(mask_names, parts)
-    anomalous = {name for name, mask in zip(mask_keys, masks.arrays["references"]) if np.any(mask)}
-    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], map_keys)}
+    listed, places = paired(maps.names[f"{FILES_OF}{next(iter(maps.names))}"], masks.names[f"{FILES_OF}references"])
+    if listed.problems:  # which `pair` raises
+        return [maps, masks]
+    true = masks.arrays["references"]
+    kinds = {
+        (folder, place is not None and bool(np.any(true[place]))) for folder, place in zip(maps.arrays[FOLDER], places)
+    }
     if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
         return [maps, masks]
     arrays = {CATEGORY if name == FOLDER else name: array for name, array in maps.arrays.items()}

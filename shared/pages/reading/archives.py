@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ...formats.maps.layouts import KIND_FOLDERS
 from ..serving.limits import RefusedError, check_contents, check_unpacked
 
 _NAMED = 5  # names in a message
@@ -19,7 +20,6 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabyt
 
 
 FOLDER = "folder"  # the column with the folder of each image
-KIND_FOLDERS = ("test", "ground_truth", "labels")  # folders that name a kind of file, not a part of the data
 
 
 class Member(NamedTuple):
@@ -36,7 +36,12 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         """The name without its suffix, and without folders of `KIND_FOLDERS`."""
-        return key_of(PurePosixPath(self.folder, self.name))
+        return key_of(PurePosixPath(self.label))
+
+    @property
+    def label(self) -> str:
+        """The name, with that of its archive if there are several."""
+        return str(PurePosixPath(self.folder, self.name))
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -74,14 +79,22 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
         if not inside:
             raise RefusedError(f"{path.name}: expected files that end in {' or '.join(suffixes)}, got none")
         files += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in inside]
-    twice = [name for name, count in Counter(map(_label, files)).items() if count > 1]
+    twice = [name for name, count in Counter(file.label for file in files).items() if count > 1]
     if twice:
         raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
-    return sorted(files, key=_label)
+    return sorted(files, key=lambda file: file.label)
 
 
-def _label(member: Member) -> str:
-    return str(PurePosixPath(member.folder, member.name))
+def labels_of_others(paths: Sequence[Path], suffixes: Collection[str]) -> list[str]:
+    """The labels of the files in archives without these suffixes, which are not read."""
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    labels = []
+    for path in archives:
+        with zipfile.ZipFile(path) as archive:
+            names = [PurePosixPath(info.filename) for info in archive.infolist() if not info.is_dir()]
+        unread = [name for name in names if name.suffix.lower() not in suffixes and not _is_hidden(name)]
+        labels += [Member(str(name), path, folder=path.stem if len(archives) > 1 else "").label for name in unread]
+    return labels
 
 
 def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
@@ -95,8 +108,11 @@ def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -
 
 
 def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence[str]) -> bool:
-    hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
-    return name.suffix.lower() in suffixes and not hidden and name.name not in skipped
+    return name.suffix.lower() in suffixes and not _is_hidden(name) and name.name not in skipped
+
+
+def _is_hidden(name: PurePosixPath) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in name.parts)
 
 
 def keys(names: Sequence[str]) -> tuple[int, list[str]]:

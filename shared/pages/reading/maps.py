@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ...formats.maps.folders import AnomalyFolder, list_anomaly_images
+from ...formats.maps.layouts import PAIR, layout_of
+from ...formats.maps.tree import Tree, key_of, place_of_mask
 from ..serving.limits import RefusedError, check_unpacked
-from .archives import FOLDER, folders_of, members, some
+from .archives import FOLDER, folders_of, labels_of_others, members, some
 from .data import Data
 from .planes import MASK_ENDINGS, PLANE_SUFFIXES, Planes, ending, split_planes
 from .uploads import read_files
+
+FILES_OF = "files of "  # before the name of a list's images: all files of the upload, those of the list first
 
 
 def read_maps(paths: list[Path], apart: bool = False) -> Data:
@@ -26,13 +31,17 @@ def read_maps(paths: list[Path], apart: bool = False) -> Data:
 
 def _maps(paths: list[Path], apart: bool) -> Data:
     if apart or not _are_detectors(paths):
-        return _images(paths, "predictions")
-    detectors = {path.stem: _images([path], "predictions") for path in paths}
+        return _images(paths)
+    detectors = {path.stem: _images([path]) for path in paths}
     images = {name: data.arrays["predictions"] for name, data in detectors.items()}
     check_unpacked(paths[0].name, sum(8 * image.size for part in images.values() for image in part))
     first = next(iter(detectors.values()))
     own = {name: array for name, array in first.arrays.items() if name != "predictions"}
-    return Data({**images, **own}, names={name: data.names["predictions"] for name, data in detectors.items()})
+    names = [
+        _named(name, data.names["predictions"], data.names[f"{FILES_OF}predictions"])
+        for name, data in detectors.items()
+    ]
+    return Data({**images, **own}, names={key: value for each in names for key, value in each.items()})
 
 
 def _with_arrays(data: Data | None, rest: list[Path]) -> Data:
@@ -62,27 +71,71 @@ def _are_detectors(paths: Sequence[Path]) -> bool:
 
 
 def read_masks(paths: list[Path], apart: bool = False) -> Data:
-    """Read masks, PNG images or arrays with values above 0 for anomalies, and other arrays, such as stacks.
-
-    In archives with a folder ground_truth, only its files are masks.
-    """
+    """Read masks, images or arrays, and other arrays, such as stacks; see `listed_masks`."""
     planes, rest = split_planes(paths)
-    return _with_arrays(_images(planes, "references") if planes else None, rest)
+    return _with_arrays(_masks(planes) if planes else None, rest)
 
 
-def _images(paths: list[Path], side: str) -> Data:
-    """Maps or masks with the names of their files, and the folder of each map if there are several folders."""
-    planes = Planes(masks=side == "references")
-    files = members(paths, MASK_ENDINGS if planes.masks else PLANE_SUFFIXES)
-    files = [file for file in files if planes.masks and "ground_truth" in file.name] or files
-    names = [file.key.removesuffix("_mask") for file in files]
+def _images(paths: list[Path]) -> Data:
+    """Maps with the names of their files, and the folder of each map if there are several folders."""
+    files, planes = members(paths, PLANE_SUFFIXES), Planes(masks=False)
+    names = [file.key for file in files]
     first: dict[str, str] = {}
     for name, file in zip(names, files):
         other = first.setdefault(name, file.name)
         if ending(other) != ending(file.name):
             raise RefusedError(f"expected one file of each image, got {other} and {file.name}")
-    data = Data({side: [planes.read(file) for file in files]}, names={side: names})
-    folders = folders_of(names)
-    if side == "predictions" and folders:
+    every = [*(file.label for file in files), *labels_of_others(paths, PLANE_SUFFIXES)]
+    data = Data({"predictions": [planes.read(file) for file in files]}, names=_named("predictions", names, every))
+    if folders := folders_of(names):
         data.arrays[FOLDER] = np.asarray(folders, dtype=object)
     return data
+
+
+def _masks(paths: list[Path]) -> Data:
+    """The mask of each image that `listed_masks` finds; of an image without one, a mask without anomalous pixels."""
+    by_label = {file.label: file for file in members(paths, MASK_ENDINGS)}
+    every = [*by_label, *labels_of_others(paths, MASK_ENDINGS)]
+    folder = listed_masks(every)
+    check_problems(folder.problems)
+    planes = Planes(masks=True, threshold=None if folder.layout is None else folder.layout.mask_threshold)
+    masks, names = [], []
+    for image in folder.images:
+        own = [planes.read(by_label[path.as_posix()]) for path in image.masks]
+        file = next(path for path in (*image.masks, image.image) if path is not None)
+        if len({mask.shape for mask in own}) > 1:
+            raise RefusedError(f"{file}: expected masks of one size, got several")
+        mask = np.any(own, axis=0) if own else np.zeros(planes.size(by_label[file.as_posix()]), bool)
+        if image.anomalous is not None and image.anomalous != mask.any():
+            kind = (
+                "an anomalous pixel, as of a defect" if image.anomalous else "no anomalous pixel, as of a normal image"
+            )
+            raise RefusedError(f"{file}: expected {kind} by its folder, got {np.count_nonzero(mask):,}")
+        masks.append(mask)
+        names.append(key_of(place_of_mask(file.as_posix())))
+    return Data({"references": masks}, names=_named("references", names, every))
+
+
+def _named(name: str, keys: list[str], files: list[str]) -> dict[str, list[str]]:
+    return {name: keys, f"{FILES_OF}{name}": files}
+
+
+def listed_masks(files: Sequence[str]) -> AnomalyFolder:
+    """The images and masks of an upload, as the command lists a folder. Raises RefusedError for lists of images."""
+    tree = Tree(Path(), sorted(files))
+    try:
+        layout = layout_of(tree.names, tree.root)
+    except ValueError:  # of no layout that is known: a plain folder
+        layout = None
+    if layout is not None and (layout.split or layout.lists):
+        raise RefusedError(
+            f"masks: pages do not read {layout.title}, which lists its images; use openworld-metrics anomaly"
+        )
+    return list_anomaly_images(tree, layout=PAIR if layout is None else layout.name)
+
+
+def check_problems(problems: Sequence[str]) -> None:
+    """Raise RefusedError with the first problem of the files' names, and their number."""
+    if problems:
+        more = f" (the first of {len(problems):,} problems)" if problems[1:] else ""
+        raise RefusedError(problems[0] + more)

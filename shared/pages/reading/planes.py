@@ -36,8 +36,8 @@ MASK_ENDINGS = (*PLANE_SUFFIXES, *sorted(MASK_SUFFIXES - {*PLANE_SUFFIXES}))  # 
 class Planes:
     """A reader of maps or masks, which together may take only the memory allowed."""
 
-    def __init__(self, masks: bool) -> None:
-        self.masks = masks
+    def __init__(self, masks: bool, threshold: float | None = None) -> None:
+        self.masks, self.threshold = masks, threshold
         self._bytes = 0
 
     def read(self, member: Member) -> np.ndarray:
@@ -47,6 +47,12 @@ class Planes:
             content = io.BytesIO(member.read_bytes())
             return self._array(member, suffix, content) if suffix in ARRAY_SUFFIXES else self._picture(member, content)
 
+    def size(self, member: Member) -> tuple[int, int]:
+        """The height and width of a photograph, whose mask is empty."""
+        with _refused(member), Image.open(io.BytesIO(member.read_bytes()), formats=FORMATS) as image:
+            self._count(member, 8 * image.width * image.height)
+            return image.height, image.width
+
     def _count(self, member: Member, num_bytes: int) -> None:
         self._bytes += num_bytes
         check_unpacked(member.name, self._bytes)
@@ -55,7 +61,7 @@ class Planes:
         with Image.open(content, formats=FORMATS if self.masks else ["PNG"]) as image:
             self._count(member, 8 * image.width * image.height)
             if self.masks:
-                return anomalous_pixels(mask_values(image))
+                return self._anomalous(mask_values(image))
             if image.mode not in ("1", "L", "I", "I;16", "F"):
                 raise RefusedError(f"{member.name}: expected a grey image, with scores as values, got {image.mode}")
             return np.asarray(image.convert("L") if image.mode == "1" else image)
@@ -67,9 +73,12 @@ class Planes:
         if suffix in TIFF_SUFFIXES:
             _check_tiff(content)
             if self.masks:
-                return anomalous_pixels(read_tiff_mask(content))
+                return self._anomalous(read_tiff_mask(content))
         array = read_array(suffix, content)
-        return anomalous_pixels(checked_mask(array)) if self.masks else checked_map(array)
+        return self._anomalous(checked_mask(array)) if self.masks else checked_map(array)
+
+    def _anomalous(self, values: np.ndarray) -> np.ndarray:
+        return anomalous_pixels(values, threshold=self.threshold)
 
 
 def ending(name: str) -> str:
