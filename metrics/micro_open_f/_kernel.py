@@ -2058,7 +2058,8 @@ def results_and_replicates(
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
     """
-    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
@@ -2078,7 +2079,12 @@ def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) 
 
 
 def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
+
+    Raises ValueError if all groups lack a class.
+    """
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
@@ -2087,30 +2093,23 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
 def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
-    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
     check_names(groups)  # each batch's are valid, but those of two batches may not be
-    if not groups:
-        yield _part(metric, name, joined(states.get(ALL, [])))
-        return
     shared = states.get(ALL, [])
     parts: list[Part] = []
-    left_out = 0
-    for group in groups:
+    for group in groups or [name]:
         try:
-            part = _part(metric, group, joined([*states[group], *shared]))
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
         except MissingClassError:
-            if metric.groups_without != "skip":
+            if group == ALL or metric.groups_without != "skip":
                 raise
-            left_out += 1
             continue
-        if resampled and shared:
+        if resampled and shared and groups:
             parts.append(part)
         else:
             yield part
-    if left_out == len(groups):
-        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
     if parts:
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
