@@ -39,10 +39,10 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
     openworld-metrics anomaly --maps maps --data mvtec_ad --report report
 
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
-where a map without a mask belongs to a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, such as
-maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect if names repeat.
-A mask holds 0 and one other value, which is anomalous, beside the --ignore-value; --mask-threshold cuts one that was
-resized or compressed with loss. Thresholds are numbers, or a file of
+where a map without a mask belongs to a normal image, and _mask, _label or _gt may end a mask's name.
+Maps are .tiff, .npy, .npz, or .png of 16 bits, such as maps/bottle/test/crack/000.tiff: found by category, name, and
+the folder of the defect if names repeat. A mask holds 0 and one other value, which is anomalous, besides the
+--ignore-value; --mask-threshold cuts one that was resized or compressed with loss. Thresholds are numbers, or a file of
 `openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals that take about a
 second or less; with --confidence-level, all have intervals. In a pipe they are JSON.
 """

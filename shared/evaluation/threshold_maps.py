@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays.arrays import widen
 from ..formats.maps.files import MAP_SUFFIXES, read_map
 from ..formats.maps.pixels import size_text
-from ..formats.places import files_below
+from ..formats.maps.tree import Tree, is_note, suffix_of
 from ..formats.reasons import named
 from ..formats.written.thresholds import FittedThreshold
 from .progress import progress_bar
@@ -78,14 +78,15 @@ def _category_of(folder: Path) -> str:
 
 
 def _maps_in(category: Path) -> list[Path]:
-    for normal in NORMAL:
-        if (category / normal).is_dir():
-            return files_below(category / normal, MAP_SUFFIXES)
-    return sorted(
-        path
-        for path in category.iterdir()
-        if path.suffix.lower() in MAP_SUFFIXES and not path.name.startswith(".") and path.is_file()
-    )
+    """The maps of normal images of a category. Raises ValueError for a file that may be one, but is not read."""
+    normal = next((category / place for place in NORMAL if (category / place).is_dir()), None)
+    tree = Tree.of(category if normal is None else normal)
+    maps = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES and (normal is not None or "/" not in name)]
+    for name in tree.names if maps else ():
+        if name not in maps and not is_note(name):
+            expected = "maps in it, as .tiff, .npy, .npz or .png"
+            raise ValueError(f"{tree.path(name)}: expected {tree.root} to hold {expected}, got another file")
+    return [*map(tree.path, maps)]
 
 
 class _Maps:

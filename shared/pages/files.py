@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..formats.places import files_below
 from ..loading import metric_class
 from .assembly.reading import read
 from .columns.column import READ_AS
@@ -81,8 +82,8 @@ def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, list[str]]
 
 
 def _paths(files: Files) -> list[Path]:
-    """The files of an input; for a folder, all files below it."""
+    """The files of an input; for a folder, all files below it that are not hidden."""
     listed = [Path(files)] if isinstance(files, (str, Path)) else [*map(Path, files)]
     if len(listed) == 1 and listed[0].is_dir():
-        return sorted(path for path in listed[0].rglob("*") if path.is_file())
+        return files_below(listed[0], None)
     return listed

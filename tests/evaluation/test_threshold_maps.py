@@ -143,3 +143,16 @@ def test_rules_that_are_none(rule: str, message: str) -> None:
     with pytest.raises(ValueError, match="expected") as raised:
         parse_rule(rule)
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["can/validation/good/007.exr", "loose/7.npy.bak", "loose/below/7.npy"])
+def test_a_file_that_may_be_a_map_is_not_passed_over(name: str, maps: Path) -> None:
+    """A note is, and a hidden file."""
+    write_map(maps / "loose" / "0.tiff", np.zeros((8, 9), np.float32))
+    for place in ("loose/readme.txt", "can/validation/good/.DS_Store"):
+        (maps / place).write_text("")
+    assert [*map(len, normal_maps(maps).values())] == [COUNT, 1, COUNT]
+    (maps / name).parent.mkdir(exist_ok=True)
+    (maps / name).write_text("")
+    with pytest.raises(ValueError, match=rf"{name}: expected .* to hold maps in it, as .tiff, .*, got another file"):
+        normal_maps(maps)

@@ -55,9 +55,11 @@ class Tree(NamedTuple):
         parts = PurePosixPath(pattern.replace("{defect}", "*").replace("{stem}", "*")).parts
         by_place: dict[str, list[str]] = defaultdict(list)
         for name in self.names:
+            if name.count("/") != len(parts) - 1 or not name.startswith(parts[0]) or suffix_of(name) not in suffixes:
+                continue
             place = place_of(name)
             own = place.split("/")
-            if len(own) == len(parts) and suffix_of(name) in suffixes and all(map(fnmatchcase, own, parts)):
+            if all(part in ("*", each) or fnmatchcase(each, part) for each, part in zip(own, parts)):
                 by_place["/".join(own[:-level]) if level else place].append(name)
         return dict(by_place)
 
