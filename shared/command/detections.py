@@ -120,7 +120,7 @@ def files_read(arguments: Mapping[str, Any], references: str) -> Iterator[Path]:
 
 
 def detections_of(arguments: Mapping[str, Any], references: str, predictions: str) -> Detections:
-    """The detections of one detector."""
+    """Read the detections of one detector from a file or a folder, by the names in the arguments."""
     names = _words(arguments["names"])
     detections = read_detections(
         predictions,

@@ -220,7 +220,7 @@ def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
 
 
 def predicted_classes(*detections: Detections) -> set[int]:
-    """The class ids of the predictions."""
+    """The class ids that occur among the predictions of one detector or of several."""
     labels = [boxes["labels"] for one in detections for boxes in one.predictions]
     return {*np.unique(np.concatenate([np.zeros(0, np.int64), *labels])).tolist()}
 

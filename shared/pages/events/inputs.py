@@ -26,6 +26,7 @@ from ..serving.ending import bounded
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "resize", "leave_out", "made_of", "looked", "options")
 AGAIN = ("message", *_LOOK)
+LOOKED = ("read", "looked")
 PROPOSAL = ("read", "proposed")
 LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
@@ -113,6 +114,13 @@ class Events:
     def again(self, form: Form) -> Changes:
         """Refresh the preview after a change of columns; options stay."""
         return {"message": box(""), **self._changes(form, self._look(form, form.options))}
+
+    def reason(self, form: Form) -> Changes:
+        """Refresh the preview after a change of options that follow from the data: the reason may hold no more."""
+        sample = sample_of(self.page, form.example)
+        note = sample.origin.html if sample and not form.uploaded else ""
+        changes = self._changes(form, self._look(form, form.options), note=note)
+        return {name: changes[name] for name in LOOKED}
 
     def edit(self, form: Form) -> Changes:
         """Refresh the preview after a change of cells, which may be those of another table."""

@@ -14,7 +14,7 @@ from ..form.parts import Inputs
 from ..results.outputs import Outputs
 from ..runner import Runner
 from ..serving.launch import QUIET
-from .inputs import AGAIN, LOAD, PROPOSAL, Events
+from .inputs import AGAIN, LOAD, LOOKED, PROPOSAL, Events
 from .results import LISTED, PICTURE, PRESS, SHOWN, SURER, Answers
 
 LATEST = {**QUIET, "trigger_mode": "always_last"}  # the last event during a request is handled after it
@@ -96,8 +96,11 @@ class Wiring:
         looked = others.success(**again, **LATEST)
         looked.success(**self._calls(self.events.settle, LOAD), **EACH)  # `then` would run where `others` stops, too
         self.form.read_as.input(**again, **LATEST)
-        for name in self.derived:
-            self.form.options[name].input(**again, **LATEST)  # the reason for its value may hold no more
+        fields_left = [
+            event for name in self.derived for part in [self.form.options[name]] for event in (part.blur, part.submit)
+        ]
+        if fields_left:
+            gr.on(fields_left, **self._calls(self.events.reason, LOOKED), **LATEST)
         gr.on(cells, **self._calls(self.events.edit, AGAIN), **LATEST)
         changed = [*chosen, *cells, self.form.read_as.input, *options]
         gr.on(changed, **self._compares("compare"), trigger_mode="always_last")

@@ -95,13 +95,13 @@ def test_a_guess_that_is_no_more_held_is_not_said(runner: Runner, tmp_path: Path
     changes = events.upload(Form("", files=files, options=values))
     assert "Guessed: known classes sofa" in changes["read"]["value"]
     form = Form(OWN, files=files, options=changes["options"])
-    assert "Guessed: known classes sofa" in events.again(form)["read"]["value"]
+    assert "Guessed: known classes sofa" in events.reason(form)["read"]["value"]
     for other in ({"known_classes": "sofa, yak"}, {"unknown_class_id": "7"}, {"known_classes": "so"}):
-        said = events.again(form._replace(options={**form.options, **other}))["read"]["value"]
+        said = events.reason(form._replace(options={**form.options, **other}))["read"]["value"]
         assert "Guessed" not in said
         assert "couch is sofa" in said, "which is true of any options"
     same = {"known_classes": "1"}  # the id of the other spelling
-    assert "Guessed" in events.again(form._replace(options={**form.options, **same}))["read"]["value"]
+    assert "Guessed" in events.reason(form._replace(options={**form.options, **same}))["read"]["value"]
 
 
 @pytest.mark.parametrize("protocol", ["ow-dln", "owod"])

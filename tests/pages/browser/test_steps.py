@@ -707,6 +707,14 @@ def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -
     slider.focus()
     slider.press("ArrowRight" if slider.input_value() == "1" else "ArrowLeft")
     page.tab.wait_for_function(f"{shown} != {before}")
+    guessed = page.part("read").get_by_text("Guessed: known classes")
+    guessed.wait_for()
+    field = page.part("option-known_classes").locator("input, textarea")
+    held = field.input_value()
+    for other, state in ((f"{held}, 3", "detached"), (held, "visible")):
+        field.fill(other)
+        field.press("Tab")
+        guessed.wait_for(state=state)
 
 
 def _derived(name: str, columns: Columns) -> dict[str, Any]:
