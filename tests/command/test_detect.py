@@ -161,13 +161,14 @@ def test_a_warning_of_coco_s_limit(run: Run, tmp_path: Path) -> None:
     code, output, errors = run(*files, "--known-classes", "cat")
     names = ("mAP50", "mAP50-95", "precision", "recall")
     assert (code, json.loads(output)["standard_metrics"]) == (0, dict.fromkeys(names, 1.0))
+    closed = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
     assert errors == (
-        "openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100), which"
-        " gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
+        f"{closed}openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100),"
+        " which gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
         " 1.000000\n"
     )
     code, output, errors = run(*files, "--known-classes", "cat", "--max-detections", 100)
-    assert (code, json.loads(output)["standard_metrics"]["recall"], errors) == (0, 100 / 101, "")
+    assert (code, json.loads(output)["standard_metrics"]["recall"], errors) == (0, 100 / 101, closed)
     code, _, errors = run(*files, "--known-classes", "cat", "--max-detections", 100, "--no-standard")
     assert (code, "expected no --max-detections with --no-standard" in errors) == (2, True)
 

@@ -87,7 +87,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             **dict.fromkeys(("--maps", "--data", "--compare"), NONE),
             "--layout": "yak",
             "--category": "yak",
-            "--resize": "yak",
+            **dict.fromkeys(("--resize", "--mask-threshold"), "yak"),
             "--sample-pattern": "(",
             "--save": "x.yak",
             "--per-image": "x.yak",

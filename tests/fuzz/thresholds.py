@@ -157,9 +157,10 @@ def run_functions(case: Case) -> None:
         scores = np.asarray(value.scores).astype(float).tolist()
         exceeding = sum(score > t for score in scores)
         lower = [score for score in scores if score < t]
-        if exceeding / len(scores) > value.share:
+        most = Fraction(repr(float(value.share))) * len(scores)  # the share is a decimal
+        if exceeding > most:
             raise BrokenError("more scores exceed the threshold than may", (t, exceeding))
-        if t != -np.inf and (exceeding + scores.count(t)) / len(scores) <= value.share:
+        if t != -np.inf and exceeding + scores.count(t) <= most:
             raise BrokenError("a lower threshold would do", (t, lower))
     scores, wrong = np.asarray(value.scores).astype(float), value.classes != value.predicted
     if (case.whole and not 0 < value.share < 1) or -np.inf in scores:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import OODBench, bench_metrics, exceedance_counts, operating_point, reduce_ood, split_ood
+from openworld_metrics import OODBench, bench_metrics, operating_point, reduce_ood, split_ood
 from openworld_metrics.ranking.named_points import parse_point
 from openworld_metrics.ranking.shares import least_reaching, most_within
 from tests import cases, references
@@ -85,10 +85,10 @@ def test_shares_that_no_decimal_is() -> None:
 
 
 def test_the_bound_of_an_operating_point_is_a_decimal() -> None:
-    counts = exceedance_counts(np.asarray([0.9, 0.4, 0.2]), np.asarray([0.6, 0.1, 0.0]))
+    sides: Any = {"positives": [0.9, 0.4, 0.2], "negatives": [0.6, 0.1, 0.0]}
     for bound, fpr in ((1 / 3, 0.0), (0.3333333333333334, 1 / 3), (2 / 3, 1 / 3), (0.67, 2 / 3)):
-        assert operating_point(counts, "tpr", "fpr", bound).fpr <= fpr
-        assert operating_point(counts, "fnr", "tnr", round(1 - bound, 2)).tpr >= 1 / 3
+        assert operating_point(**sides, rate="tpr", bounded="fpr", bound=bound).fpr <= fpr
+        assert operating_point(**sides, rate="fnr", bounded="tnr", bound=round(1 - bound, 2)).tpr >= 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -157,15 +157,15 @@ def test_sampled_points_have_no_thresholds() -> None:
 def test_bounds_of_sampled_points_end_at_99(rate: str, bounded: str) -> None:
     """No sampled rate is beyond 100, and oodeel has no such name."""
     rng = np.random.default_rng(0)
-    sides = rng.normal(1, 1, 50), rng.normal(0, 1, 60)
+    sides: Any = {"positives": rng.normal(1, 1, 50), "negatives": rng.normal(0, 1, 60)}
     for bound in ("100", "100.0"):
         name = f"{rate}{bound}{bounded}"
         with pytest.raises(ValueError, match=f"metrics: expected a bound below 100 with a step, .* got '{name}'"):
-            bench_metrics(*sides, name, step=4)
+            bench_metrics(**sides, metrics=name, step=4)
     with pytest.raises(ValueError, match="unknown metric"):
-        bench_metrics(*sides, f"{rate}0{bounded}", step=4)
+        bench_metrics(**sides, metrics=f"{rate}0{bounded}", step=4)
     name = f"{rate}99.9{bounded}"
-    assert 0 <= bench_metrics(*sides, name, step=4)[name] <= 1
+    assert 0 <= bench_metrics(**sides, metrics=name, step=4)[name] <= 1
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ class Tree(NamedTuple):
 
 
 def suffix_of(name: str) -> str:
-    """The suffix of a file's name in lower case."""
+    """The suffix of a file's name in lower case, such as ".png"; empty for a name without one."""
     return os.path.splitext(name)[1].lower()
 
 

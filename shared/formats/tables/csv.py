@@ -100,7 +100,8 @@ class Csv:
             wrong.append(row)
             return "error"
 
-        form["parse_options"].invalid_row_handler = keep
+        if _is_utf8(self._text):  # Arrow decodes a row to hand it on
+            form["parse_options"].invalid_row_handler = keep
         size = min(len(self._text), 2**31 - 1)
         whole = pyarrow.csv.ReadOptions(column_names=names, block_size=size, use_threads=False)
         try:

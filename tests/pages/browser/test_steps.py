@@ -332,7 +332,8 @@ def test_an_option_and_an_error(page: Page, load: Load) -> None:
         load(page.name).compute(**steps.columns, **{**options, option: value})
     told = page.part("told").locator("[role=alert]")
     assert told.inner_text() == re.sub(r"\s+", " ", str(raised.value))
-    assert page.part("told").evaluate("e => e.getBoundingClientRect().bottom <= window.innerHeight")
+    in_sight = "name => document.querySelector(`#${name}-told`).getBoundingClientRect().bottom <= window.innerHeight"
+    page.tab.wait_for_function(in_sight, arg=page.name)  # after the layout has settled
     page.tab.locator(f"#{page.name}-results.stale").wait_for()
     assert page.option(option, how).input_value() == typed
     assert page.cell() == cell
