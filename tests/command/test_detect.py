@@ -163,9 +163,9 @@ def test_a_warning_of_coco_s_limit(run: Run, tmp_path: Path) -> None:
     assert (code, json.loads(output)["standard_metrics"]) == (0, dict.fromkeys(names, 1.0))
     closed = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
     assert errors == (
-        f"{closed}openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100),"
-        " which gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
-        " 1.000000\n"
+        f"{closed}openworld-metrics: warning: COCO counts 100 predictions of a class in an image"
+        " (--max-detections 100), which gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of"
+        " 1.000000, recall 0.990099 instead of 1.000000\n"
     )
     code, output, errors = run(*files, "--known-classes", "cat", "--max-detections", 100)
     assert (code, json.loads(output)["standard_metrics"]["recall"], errors) == (0, 100 / 101, closed)
