@@ -87,7 +87,7 @@ def _holds_objects(source: Source) -> bool:
 
 
 def _are_annotations(source: Source) -> bool:
-    return source.path.suffix == ".json" and isinstance(source.content, dict)
+    return isinstance(source.content, dict) and source.path.suffix == ".json"  # a damaged .pt is named here
 
 
 def _are_results(source: Source) -> bool:
@@ -203,9 +203,7 @@ REFERENCES = (
     Format("VOC", NAMES, lambda source: bool(files_in(source.path, XML)), _read_voc),
     Format("YOLO", "YOLO", _is_folder, _read_yolo),
     Format("YOLO", "YOLO", lambda source: source.path.suffix in YAML, _read_yolo_data),
-    Format(
-        "COCO", "COCO", lambda source: isinstance(source.content, dict) and source.path.suffix == ".json", _read_coco
-    ),
+    Format("COCO", "COCO", _are_annotations, _read_coco),
     Format("dicts", None, _holds_objects, _read_dicts),
 )
 PREDICTIONS = (

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ...formats.maps.layouts import KIND_FOLDERS
+from ...formats.maps.tree import key_of as key_of_place
 from ..serving.limits import RefusedError, check_contents, check_unpacked
 
 _NAMED = 5  # names in a message
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name without its suffix, and without folders of `KIND_FOLDERS`."""
+        """The name without its suffix, and without the folders that name a kind of file."""
         return key_of(PurePosixPath(self.label))
 
     @property
@@ -54,13 +54,12 @@ class Member(NamedTuple):
 
 
 def key_of(path: PurePosixPath) -> str:
-    """A path without its suffix, and without folders of `KIND_FOLDERS`.
+    """A path without its suffix, and without the folders that name a kind of file.
 
     >>> key_of(PurePosixPath("nut/test/cut/000.png"))
     'nut/cut/000'
     """
-    *folders, name = path.with_suffix("").parts
-    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
+    return key_of_place(path.with_suffix("").as_posix())
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
